@@ -1,0 +1,24 @@
+// What the probes share: kernels that measure the GPU itself instead of multiplying matrices.
+#pragma once
+#include "../common/host.cuh"
+
+struct ProbeArgs {
+  const void* in;   // read.cuh: what is read
+  void* out;        // results, or where a value goes that must not be optimised away
+  long long bytes;  // read.cuh: footprint of `in`, a multiple of 16
+  int repeats;      // iterations, passes, or microseconds: see each probe
+};
+
+inline int sm_count() {
+  int device = 0, count = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return count;
+}
+
+// Nanoseconds of the GPU-wide timer. It advances in steps of 32 ns to 1 us, depending on the GPU.
+__device__ __forceinline__ unsigned long long globaltimer_ns() {
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
