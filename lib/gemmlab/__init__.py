@@ -1,0 +1,60 @@
+"""gemmlab: real GEMM kernels, checked, counted and measured. `import gemmlab as lab`."""
+
+from __future__ import annotations
+
+import importlib
+
+# Five functions have the name of their module. Imported here, the function is what `lab.check`
+# means; inside the package say `from .check import ...`, which always finds the module.
+from .bench import bench
+from .check import check
+from .device import device
+from .errors import GemmlabError
+from .experiments import experiment
+from .pitfalls import pitfalls
+from .run import kernel, matrices, variant
+from .source import diff, source
+
+__version__ = "0.1.0"
+
+# Resolved at first use, so that importing gemmlab loads neither torch nor matplotlib.
+_LAZY = {
+    "trace": ("sim", "trace"),
+    "predict": ("widgets", "predict"),
+    "ladder": ("widgets", "ladder"),
+}
+_MODULES = (
+    *("diagrams", "exercises", "layouts", "measurements", "plots", "registry", "sim", "tables"),
+    "widgets",
+)
+
+__all__ = [
+    "GemmlabError",
+    *(
+        "bench",
+        "check",
+        "device",
+        "diff",
+        "experiment",
+        "kernel",
+        "matrices",
+        "pitfalls",
+        "source",
+        "variant",
+    ),
+    *_LAZY,
+    *_MODULES,
+]
+
+
+def __getattr__(name: str):
+    if name in _LAZY:
+        module, attribute = _LAZY[name]
+        return getattr(importlib.import_module(f".{module}", __name__), attribute)
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"gemmlab has no {name!r}; it has {', '.join(sorted(__all__))}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,241 @@
+"""Compile a step for the GPU with `torch.utils.cpp_extension.load_inline`, once per source text."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+from .errors import BackendError, BuildError
+from .progress import busy
+from .registry import KernelSpec, cache_dir
+
+# Only pybind11 on the C++ side and no torch header anywhere: 5 s to build instead of 40. Tensors
+# are checked in Python, and the binding takes their addresses.
+_BINDING = """
+#include <pybind11/pybind11.h>
+#include <cstdint>
+int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,
+           uintptr_t stream);
+const char* error_string(int code);
+PYBIND11_MODULE(GEMMLAB_MODULE, m) {
+  m.def("launch", &launch);
+  m.def("error_string", &error_string);
+}
+"""
+
+_LAUNCH = """
+#include <cstdint>
+#include "{path}"
+int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,
+           uintptr_t stream) {{
+  const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
+                         reinterpret_cast<void*>(C), M, N, K, alpha, beta}};
+  return launch_{name}(args, reinterpret_cast<cudaStream_t>(stream));
+}}
+const char* error_string(int code) {{ return cudaGetErrorString(static_cast<cudaError_t>(code)); }}
+"""
+
+_FLAGS = ("-std=c++17", "-O3", "-lineinfo")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What ptxas gave a kernel: registers a thread; bytes of spills, stack and shared memory."""
+
+    registers: int
+    spill_stores_bytes: int
+    spill_loads_bytes: int
+    stack_bytes: int
+    shared_bytes: int
+
+
+def load(spec: KernelSpec) -> ModuleType:
+    """The compiled binding of a step: launch(A, B, C, M, N, K, alpha, beta, stream) -> error code.
+
+    Raises BackendError without nvcc or a GPU, BuildError if the source does not compile.
+    """
+    source = _LAUNCH.format(path=spec.path, name=spec.name)
+    return compile_binding(spec.name, _BINDING, source, headers=included_files(spec.path))
+
+
+def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -> ModuleType:
+    """Build (or find in the cache) an extension of one C++ and one CUDA source text.
+
+    `headers` are all project files the sources include: their contents go into the module's name,
+    because torch would not notice that a header changed.
+    """
+    flags = (*_FLAGS, *_arch_flags())
+    digest = hashlib.sha256("\0".join((_toolchain(), cpp, cuda, *flags)).encode())
+    for header in headers:
+        digest.update(header.read_bytes())
+    module_name = f"{name}_{digest.hexdigest()[:16]}"
+    library = cache_dir("gpu") / f"{module_name}.so"
+    if not library.exists():
+        _compile(module_name, cpp, cuda, list(flags), library)
+    return _import(module_name, library)
+
+
+def included_files(path: Path) -> tuple[Path, ...]:
+    """`path` and every file it includes with quotes, recursively, each once, in a fixed order."""
+    seen: dict[Path, None] = {}
+
+    def visit(file: Path) -> None:
+        file = file.resolve()
+        if file in seen or not file.exists():
+            return
+        seen[file] = None
+        for name in _INCLUDE.findall(file.read_text()):
+            visit(file.parent / name)
+
+    visit(path)
+    return tuple(seen)
+
+
+def nvcc() -> str:
+    """Path of nvcc: $CUDA_HOME/bin, then $PATH, then /usr/local/cuda/bin. Raises BackendError."""
+    home = os.environ.get("CUDA_HOME")
+    found = (
+        (shutil.which("nvcc", path=f"{home}/bin") if home else None)
+        or shutil.which("nvcc")
+        or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    )
+    if found is None:
+        raise BackendError(
+            "nvcc: not found, so no kernel can be built for the GPU. Install the CUDA toolkit of "
+            "your torch's CUDA version and put its bin folder on PATH. CPU tensors still run, on "
+            "the simulator."
+        )
+    return found
+
+
+def arch() -> str:
+    """What to compile for on torch's current GPU, such as "90a".
+
+    From Hopper on the architecture-specific target: wgmma and setmaxnreg exist only in sm_90a.
+    """
+    import torch
+
+    major, minor = torch.cuda.get_device_capability()
+    return f"{major}{minor}a" if major >= 9 else f"{major}{minor}"
+
+
+def resources(spec: KernelSpec, target: str = "90a") -> Resources:
+    """Registers, spills and shared memory of a step, as ptxas reports them. Needs nvcc, no GPU."""
+    command = [nvcc(), *_FLAGS, _gencode(target), "-Xptxas=-v"]
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "kernel.cu"
+        source.write_text(_LAUNCH.format(path=spec.path, name=spec.name))
+        done = subprocess.run(
+            [*command, "-cubin", str(source), "-o", f"{folder}/kernel.cubin"],
+            capture_output=True,
+            text=True,
+        )
+    if done.returncode:
+        raise BuildError(f"{spec.name} did not compile:\n{_compiler_lines(done.stderr)}")
+    return _parse_ptxas(done.stderr)
+
+
+def _parse_ptxas(log: str) -> Resources:
+    def number(pattern: str) -> int:
+        return max((int(n) for n in re.findall(pattern, log)), default=0)
+
+    return Resources(
+        registers=number(r"Used (\d+) registers"),
+        spill_stores_bytes=number(r"(\d+) bytes spill stores"),
+        spill_loads_bytes=number(r"(\d+) bytes spill loads"),
+        stack_bytes=number(r"(\d+) bytes stack frame"),
+        shared_bytes=number(r"(\d+) bytes smem"),
+    )
+
+
+def _arch_flags() -> tuple[str, ...]:
+    import torch
+
+    if not torch.cuda.is_available():
+        raise BackendError(
+            "no CUDA GPU is visible to torch, so the kernel can be built but not run; pass CPU "
+            "tensors to run it on the simulator, or see `python -m gemmlab doctor`"
+        )
+    return (_gencode(arch()),)
+
+
+def _gencode(target: str) -> str:
+    return f"-gencode=arch=compute_{target},code=sm_{target}"
+
+
+@lru_cache(maxsize=1)
+def _toolchain() -> str:
+    import torch
+
+    version = subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout
+    return f"torch {torch.__version__}\n{version}"
+
+
+def _compile(name: str, cpp: str, cuda: str, flags: list[str], library: Path) -> None:
+    """Build in a folder of its own, then move the library into place in one step.
+
+    An interrupted build so leaves nothing that a later one could trip over (torch's own lock file
+    would make it wait for ever).
+    """
+    from torch.utils import cpp_extension
+
+    nvcc()
+    _put_ninja_on_path()
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        try:
+            with busy(f"building {name.rsplit('_', 1)[0]} with nvcc"):
+                cpp_extension.load_inline(
+                    name=name,
+                    cpp_sources=cpp,
+                    cuda_sources=cuda,
+                    extra_cflags=["-O1", f"-DGEMMLAB_MODULE={name}"],
+                    extra_cuda_cflags=flags,
+                    build_directory=folder,
+                    with_cuda=True,
+                    no_implicit_headers=True,
+                    is_python_module=False,  # torch may add a version to the name; we import it
+                )
+        except (RuntimeError, OSError) as error:
+            raise BuildError(
+                f"{name.rsplit('_', 1)[0]} did not compile:\n{_compiler_lines(str(error))}"
+            ) from None
+        (built,) = Path(folder).glob("*.so")
+        os.replace(built, library)
+
+
+def _put_ninja_on_path() -> None:
+    """pip puts ninja beside this Python, which PATH does not name if no environment is active."""
+    here = str(Path(sys.executable).parent)
+    paths = os.environ.get("PATH", "").split(os.pathsep)
+    if shutil.which("ninja") is None and here not in paths:
+        os.environ["PATH"] = os.pathsep.join([*paths, here])
+
+
+def _compiler_lines(log: str) -> str:
+    """The compiler's diagnostics out of ninja's log, or its end if none is recognised."""
+    lines = log.splitlines()
+    keep = [
+        line
+        for i, line in enumerate(lines)
+        if re.search(r"\b(error|fatal|warning)\b.*:|\(\d+\): (error|warning)", line)
+        or (i and re.search(r"\(\d+\): error|: error:", lines[i - 1]))
+    ]
+    return "\n".join(keep[:40] or lines[-20:])
+
+
+def _import(name: str, library: Path) -> ModuleType:
+    module_spec = importlib.util.spec_from_file_location(name, library)
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,162 @@
+"""Is a step right? Many shapes, alpha and beta, a poisoned output, an fp64 reference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from . import _html, run
+from .device import default_backend, why_no_gpu
+from .errors import ArgumentError, BackendError, LaunchError
+from .registry import KernelSpec
+
+if TYPE_CHECKING:
+    import torch
+
+# (alpha, beta): plain product, scaling alone, accumulation, alpha = 0 (C must only be scaled).
+ALPHA_BETA = ((1.0, 0.0), (0.5, 0.0), (1.25, -2.0), (0.0, 1.0))
+
+# Unit roundoff of fp32 is 2**-24. Rounding errors of a sum of K products grow like K * 2**-24 times
+# the standard deviation; eight of them leave room for every order of summation, and TF32 inputs
+# (2**-11 each) are far outside for any K below a million.
+TOLERANCE = 8 * 2.0**-24
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run: sizes, factors, and the largest error as a share of what is allowed."""
+
+    M: int
+    N: int
+    K: int
+    alpha: float
+    beta: float
+    error: float
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """All cases of one step on one backend, and what the simulator found besides wrong values."""
+
+    kernel: str
+    backend: str
+    cases: tuple[Case, ...]
+    findings: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """No wrong element and no finding."""
+        return not self.findings and not any(case.problem for case in self.cases)
+
+    def to_dict(self) -> dict:
+        """Plain data, for `check --json`."""
+        return {**asdict(self), "ok": self.ok}
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        head, *problems = self._lines()
+        return _html.verdict(self.ok, "Right" if self.ok else "Wrong", head, problems)
+
+    def _lines(self) -> list[str]:
+        where = {"gpu": "on the GPU", "sim": "on the simulator"}[self.backend]
+        bad = [case for case in self.cases if case.problem]
+        if self.ok:
+            worst = max(case.error for case in self.cases)
+            return [
+                f"{self.kernel}: right in all {len(self.cases)} cases {where}; "
+                f"largest error {worst:.2f} of what fp32 rounding allows"
+            ]
+        lines = [f"{self.kernel}: WRONG {where}, {len(bad)} of {len(self.cases)} cases"]
+        lines += [
+            f"  M={c.M} N={c.N} K={c.K} alpha={c.alpha} beta={c.beta}: {c.problem}" for c in bad
+        ]
+        return lines + [f"  {finding}" for finding in self.findings]
+
+
+def check(
+    kernel: str | KernelSpec | run.Kernel,
+    shapes: list[tuple[int, int, int]] | None = None,
+    device: str | None = None,
+) -> CheckReport:
+    """Run a step on `shapes` (M, N, K) x alpha, beta and compare with an fp64 reference.
+
+    Inputs are normal random, the output starts as NaN, and NaN in C must not matter when beta is 0.
+    `device` is "cuda" or "cpu" (the simulator); without it, the GPU if there is one. On the
+    simulator the first shape is also traced for races and other findings.
+    """
+
+    handle = run.kernel(kernel)
+    if device not in (None, "cuda", "cpu"):
+        raise ArgumentError(f"device: got {device!r}, allowed are 'cuda' and 'cpu'")
+    if device == "cuda" and (lacks := why_no_gpu()):
+        raise BackendError(f"device: {lacks}; device='cpu' checks on the simulator")
+    if any(len(shape) != 3 for shape in shapes or ()):
+        raise ArgumentError(f"shapes: got {shapes!r}, each is (M, N, K)")
+    device = device or ("cuda" if default_backend() == "gpu" else "cpu")
+    backend = "gpu" if device == "cuda" else "sim"
+    shapes = shapes or default_shapes(handle.spec, backend)
+    cases = [_case(handle, shape, ab, device) for shape in shapes for ab in ALPHA_BETA]
+    findings = _findings(handle, shapes[0]) if backend == "sim" else ()
+    return CheckReport(handle.title, backend, tuple(cases), findings)
+
+
+def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]:
+    """The smallest shape the step takes, non-square ones, and on a GPU one that fills it."""
+    m, n, k = spec.multiple_of
+    if (m, n, k) == (1, 1, 1):
+        shapes = [(1, 1, 1), (33, 65, 17), (64, 40, 96)]
+        return shapes + ([(1030, 517, 259)] if backend == "gpu" else [])
+    shapes = [(m, n, k), (2 * m, n, 3 * k), (m, 3 * n, 2 * k)]
+    return shapes + ([(8 * m, 6 * n, 40 * k)] if backend == "gpu" else [])
+
+
+def _case(handle: run.Kernel, shape: tuple[int, int, int], ab: tuple[float, float], device) -> Case:
+    import torch
+
+    (M, N, K), (alpha, beta) = shape, ab
+    A, B = run.matrices(M, N, K, device=device, seed=M * 31 + N * 7 + K)
+    C = torch.full((M, N), math.nan, device=device)
+    if beta != 0:
+        C = torch.randn(M, N, generator=torch.Generator().manual_seed(1)).to(device)
+    wide = alpha * (A.double() @ B.double())
+    limit = abs(alpha) * A.double().norm(dim=1)[:, None] * B.double().norm(dim=0)[None, :]
+    if beta != 0:
+        wide += beta * C.double()
+        limit += abs(beta) * C.double().abs()
+    try:
+        handle(A, B, alpha=alpha, beta=beta, out=C)
+    except LaunchError as stopped:
+        return Case(M, N, K, alpha, beta, math.inf, str(stopped))
+    # An exact zero is allowed no error at all; the smallest normal number keeps 0 / 0 out.
+    error = (C.double() - wide).abs() / (TOLERANCE * limit + torch.finfo(torch.float32).tiny)
+    error = error.nan_to_num(nan=math.inf)
+    problem = _describe(handle.spec, C, wide, error)
+    return Case(M, N, K, alpha, beta, float(error.max()), problem)
+
+
+def _describe(spec: KernelSpec, C: torch.Tensor, wide: torch.Tensor, error: torch.Tensor) -> str:
+    """Where and how C is wrong, or nothing if it is right."""
+    wrong = error > 1
+    count = int(wrong.sum())
+    if not count:
+        return ""
+    row, col = (int(i) for i in wrong.nonzero()[0])
+    BM, BN, _ = spec.tile
+    nan = int(C.isnan().sum())
+    never = f", {nan} of them NaN (never written, or made from NaN)" if nan else ""
+    return (
+        f"{count} of {C.numel()} elements wrong{never}; the first is C[{row}, {col}] = "
+        f"{float(C[row, col]):.6g}, expected {float(wide[row, col]):.6g}; it is element "
+        f"({row % BM}, {col % BN}) of tile ({row // BM}, {col // BN})"
+    )
+
+
+def _findings(handle: run.Kernel, shape: tuple[int, int, int]) -> tuple[str, ...]:
+    from . import sim
+
+    trace = sim.trace(handle, *shape)
+    return tuple(str(finding) for finding in trace.findings)

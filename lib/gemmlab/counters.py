@@ -1,0 +1,236 @@
+"""Hardware counters of the steps, read by Nsight Compute (ncu).
+
+One ncu process runs `python -m gemmlab.counters NAME ...` below, which launches each kernel once
+between cudaProfilerStart and Stop: the n-th profiled launch is then the n-th name.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from .device import find_ncu
+from .errors import BackendError, MeasurementError
+from .registry import repository_root
+
+# What the simulator computes. The smsp__sass_ counters leave out queueing between warps, which is
+# not a property of the access, so they must equal the simulator's numbers exactly.
+_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+COUNTERS = {
+    "shared_load_wavefronts": _WAVEFRONTS.format("ld"),
+    "shared_store_wavefronts": _WAVEFRONTS.format("st"),
+    "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "shared_load_instructions": "smsp__sass_inst_executed_op_shared_ld.sum",
+    "shared_store_instructions": "smsp__sass_inst_executed_op_shared_st.sum",
+    "thread_load_bytes": "smsp__sass_data_bytes_mem_global_op_ld.sum",
+    "thread_store_bytes": "smsp__sass_data_bytes_mem_global_op_st.sum",
+}
+
+# Bytes (or 32-byte sectors) that pass each level, for the roofline. No smsp__sass_ counter here:
+# ncu gets those by instrumenting the kernel, which takes minutes at this size. What the threads ask
+# for is counted at the small size above, and grows exactly with M * N * K.
+TRAFFIC = {
+    "l1_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
+    "l2_write_sectors": "lts__t_sectors_srcunit_tex_op_write.sum",
+    "dram_read_bytes": "dram__bytes_read.sum",
+    "dram_write_bytes": "dram__bytes_write.sum",
+}
+
+# How busy each unit was over the whole run, in per cent of its peak rate.
+LIMITS = {
+    "fma_pipe": "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed",
+    "issue_slots": "smsp__issue_active.avg.pct_of_peak_sustained_elapsed",
+    "l1_data": "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
+    "l1_requests": "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed",
+    "l2": "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
+    "dram": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
+    "warps_active": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+
+# For each instruction issued, the warps that meanwhile wait for one reason.
+_STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+STALLS = (
+    *("barrier", "short_scoreboard", "long_scoreboard", "mio_throttle", "lg_throttle"),
+    *("math_pipe_throttle", "dispatch_stall", "wait", "not_selected"),
+)
+LIMITS |= {f"stall_{reason}": _STALLED.format(reason) for reason in STALLS}
+
+# Counters of the same stores. Only the first leaves out the queueing between warps.
+ARBITRATION = {
+    "needed": _WAVEFRONTS.format("st"),
+    "counted": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "arbitration": "l1tex__data_bank_conflicts_type_arbitration.sum",
+}
+
+_REFUSED = (
+    "the driver lets only administrators read counters (ERR_NVGPUCTRPERM); run as root, or set "
+    "NVreg_RestrictProfilingToAdminUsers=0 for the nvidia kernel module"
+)
+
+
+def collect(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict[str, dict]:
+    """Counters of each kernel at M = N = K = `size`: {kernel: {short name: value}}.
+
+    "cublas" stands for torch.matmul, and must come last: it may be several launches, which add up.
+    A metric that this GPU or ncu does not have is left out. The kernels should have been built
+    before. Raises BackendError without ncu, MeasurementError (with the reason) if it gives nothing.
+    """
+    ncu = find_ncu()
+    if ncu is None:
+        raise BackendError("ncu: not found; it is Nsight Compute, a part of the CUDA toolkit")
+    wanted = dict(metrics)
+    while wanted:
+        log, printed = _run_ncu(ncu, list(wanted.values()), names, size)
+        if launches := parse(log):
+            return _assign(names, launches, wanted)
+        missing = _unknown_metrics(log + printed, wanted)
+        if not missing:
+            raise MeasurementError(_reason(log + printed))
+        wanted = {key: metric for key, metric in wanted.items() if key not in missing}
+    raise MeasurementError(f"ncu knows none of {', '.join(metrics.values())}")
+
+
+def parse(text: str) -> list[dict[str, float | int | str]]:
+    """Profiled launches, in order, out of ncu's CSV: {metric: value, "Kernel Name": ...}.
+
+    Takes both of ncu's forms, a column for each metric (with a row of units) and a row for each
+    metric, and skips the lines that ncu or the program printed around them.
+    """
+    lines = text.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
+    if start is None:
+        return []
+    rows = list(csv.reader(io.StringIO("\n".join(s for s in lines[start:] if s.startswith('"')))))
+    head, body = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
+    launches: dict[str, dict] = {}
+    for row in body:
+        cells = dict(zip(head, row, strict=True))
+        if not cells["ID"].isdigit():
+            continue  # the row of units
+        launch = launches.setdefault(cells["ID"], {"Kernel Name": cells.get("Kernel Name", "")})
+        if "Metric Name" in cells:
+            launch[cells["Metric Name"]] = _number(cells["Metric Value"])
+        else:
+            launch |= {key: _number(value) for key, value in cells.items() if "__" in key}
+    return [launches[key] for key in sorted(launches, key=int)]
+
+
+def _assign(names: Sequence[str], launches: list[dict], metrics: dict[str, str]) -> dict:
+    """Launches to names by order; all that are left over belong to the last name."""
+    if len(launches) < len(names) or (len(launches) > len(names) and names[-1] != "cublas"):
+        raise MeasurementError(f"ncu profiled {len(launches)} launches for {len(names)} kernels")
+    out = {}
+    for i, name in enumerate(names):
+        own = launches[i:] if i == len(names) - 1 else [launches[i]]
+        shown = str(own[0]["Kernel Name"]).partition("(")[0]
+        if "::" in shown and name != "cublas" and name not in shown:
+            raise MeasurementError(f"ncu profiled {shown} where {name} was launched")
+        values = {}
+        for key, metric in metrics.items():
+            found = [launch.get(metric) for launch in own]
+            if all(isinstance(value, int | float) for value in found):
+                values[key] = sum(found)
+        out[name] = values
+    return out
+
+
+def _run_ncu(ncu: str, metrics: list[str], names: Sequence[str], size: int) -> tuple[str, str]:
+    """ncu's log (with the CSV), and what it and the program printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "ncu.csv"
+        command = [
+            *(ncu, "--metrics", ",".join(metrics), "--csv", "--page", "raw"),
+            *("--print-units", "base", "--clock-control", "none", "--profile-from-start", "off"),
+            *("--target-processes", "application-only", "--log-file", str(log)),
+            *(sys.executable, "-m", "gemmlab.counters", "--size", str(size), *names),
+        ]
+        # The package may run from a checkout that is not installed.
+        library = str(repository_root() / "lib")
+        paths = os.pathsep.join(filter(None, (library, os.environ.get("PYTHONPATH"))))
+        environment = {**os.environ, "PYTHONPATH": paths, "GEMMLAB_PROGRESS": "0"}
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=300, env=environment
+            )
+        except subprocess.TimeoutExpired:
+            raise MeasurementError("ncu did not finish within 300 s") from None
+        text = log.read_text(errors="replace") if log.exists() else ""
+        return text, done.stdout + done.stderr
+
+
+def _unknown_metrics(output: str, metrics: dict[str, str]) -> set[str]:
+    """Short names of the metrics that ncu complains about."""
+    complaints = [
+        line
+        for line in output.splitlines()
+        if re.search(r"==(ERROR|WARNING)==|[Ff]ailed to find|not (available|supported|found)", line)
+        and not line.startswith('"')
+    ]
+    text = "\n".join(complaints)
+    return {
+        key
+        for key, metric in metrics.items()
+        if re.search(rf"(?<!\w){re.escape(metric.partition('.')[0])}(?!\w)", text)
+    }
+
+
+def _reason(output: str) -> str:
+    if "ERR_NVGPUCTRPERM" in output:
+        return _REFUSED
+    errors = [line for line in output.splitlines() if "==ERROR==" in line]
+    lines = errors or [line for line in output.splitlines() if line.strip()][-3:]
+    return "ncu failed: " + ("; ".join(lines) or "it printed nothing")
+
+
+def _number(text: str) -> int | float | str:
+    """A counter's value: thousands separators dropped, whole numbers as int, "n/a" as it stands."""
+    plain = text.replace(",", "")
+    try:
+        value = float(plain)
+    except ValueError:
+        return text
+    return int(value) if value.is_integer() else value
+
+
+def _target(names: Sequence[str], size: int) -> None:
+    """What ncu runs: each kernel once, profiled."""
+    import torch
+
+    from . import live, run
+
+    operands = live.random_operands((size, size, size))
+    launches = [
+        live.launch_cublas(*operands) if name == "cublas" else run.kernel(name).launcher(*operands)
+        for name in names
+    ]
+    with live.tf32_off():
+        torch.matmul(operands[0], operands[1], out=operands[2])  # cuBLAS sets itself up here
+        torch.cuda.synchronize()
+        torch.cuda.profiler.start()
+        for launch in launches:
+            launch()
+        torch.cuda.synchronize()
+        torch.cuda.profiler.stop()
+
+
+if __name__ == "__main__":
+    import argparse
+
+    parser = argparse.ArgumentParser(prog="python -m gemmlab.counters", description=__doc__)
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--size", type=int, required=True)
+    arguments = parser.parse_args()
+    _target(arguments.names, arguments.size)

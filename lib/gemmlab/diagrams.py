@@ -1,0 +1,128 @@
+"""Drawings that explain: which sectors a warp touches, which thread owns which part of a tile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from .errors import ArgumentError
+from .figure import Figure, Theme, canvas
+from .layouts.banks import SECTOR_BYTES, WARP
+from .layouts.banks import sectors as count_sectors
+from .run import Kernel, kernel
+
+_FLOATS_PER_SECTOR = SECTOR_BYTES // 4
+_SHOWN_SECTORS = 8
+
+
+def sectors(requests: Mapping[str, Sequence[int]]) -> Figure:
+    """The 32-byte sectors that each request touches, and which 4 bytes of them the lanes use.
+
+    requests: caption -> 32 byte addresses of 4-byte loads, lane by lane. At most the first eight
+    sectors of a request are drawn.
+    """
+    counts = {name: count_sectors(list(at), 4) for name, at in requests.items()}
+    used = {name: {a // 4 for a in at} for name, at in requests.items()}
+    alt = "Sectors of one warp's request: " + "; ".join(
+        f"{name}: {count} sectors, {4 * len(used[name])} of {SECTOR_BYTES * count} bytes used"
+        for name, count in counts.items()
+    )
+    return Figure(lambda theme: _draw_sectors(theme, used, counts), f"{alt}.")
+
+
+def _draw_sectors(theme: Theme, used: dict[str, set[int]], counts: dict[str, int]):
+    from matplotlib.patches import Rectangle
+
+    figure, axes = canvas(0.72 * len(used) + 0.2)
+    for place, (name, words) in enumerate(used.items()):
+        top = 2.6 * place
+        axes.text(0, top, name, va="bottom", color=theme.text, weight="bold", fontsize=8)
+        note = f"{counts[name]} sector{'s' * (counts[name] > 1)}, "
+        note += f"{4 * len(words)} of {SECTOR_BYTES * counts[name]} bytes used"
+        axes.text(_width(), top, note, va="bottom", ha="right", color=theme.quiet, fontsize=7.5)
+        touched = sorted({word // _FLOATS_PER_SECTOR for word in words})
+        for slot, sector in enumerate(touched[:_SHOWN_SECTORS]):
+            left = slot * (_FLOATS_PER_SECTOR + 1)
+            for i in range(_FLOATS_PER_SECTOR):
+                wanted = sector * _FLOATS_PER_SECTOR + i in words
+                face = theme.accent if wanted else "none"
+                box = Rectangle((left + i, top + 0.25), 0.9, 0.9, facecolor=face)
+                box.set(edgecolor=theme.accent if wanted else theme.quiet, linewidth=0.6)
+                axes.add_patch(box)
+        if len(touched) > _SHOWN_SECTORS:
+            more = f"and {len(touched) - _SHOWN_SECTORS} more like these"
+            axes.text(0, top + 1.75, more, va="center", color=theme.quiet, fontsize=7.5)
+    axes.set_xlim(-0.3, _width() + 0.3)
+    axes.set_ylim(2.6 * len(used) - 0.3, -1.0)
+    axes.set_aspect("auto")
+    axes.axis("off")
+    return figure
+
+
+def _width() -> int:
+    return _SHOWN_SECTORS * (_FLOATS_PER_SECTOR + 1) - 1
+
+
+def tiles(name: str | Kernel, thread: int = 0) -> Figure:
+    """A block's tile of C: its warps, the lanes of one warp, and the part of one thread.
+
+    The step's file must name BM, BN, WM, WN, TM and TN, its warps and lanes numbered row by row.
+    Raises ArgumentError for a step without them and for a thread that is not in the block.
+    """
+    spec = kernel(name).spec
+    sizes = {n: int(v) for n, v in re.findall(r"\b([BWT][MN]) = (\d+)", spec.path.read_text())}
+    if len(sizes) < 6:
+        raise ArgumentError(f"name: {spec.name} has no warp tiles to draw")
+    if not 0 <= thread < spec.threads:
+        raise ArgumentError(
+            f"thread: got {thread}, {spec.name} has threads 0 to {spec.threads - 1}"
+        )
+    warp, lane = divmod(thread, WARP)
+    per_row, lanes_per_row = sizes["BN"] // sizes["WN"], sizes["WN"] // sizes["TN"]
+    corner_m = warp // per_row * sizes["WM"] + lane // lanes_per_row * sizes["TM"]
+    corner_n = warp % per_row * sizes["WN"] + lane % lanes_per_row * sizes["TN"]
+    alt = (
+        f"A tile of {sizes['BM']} x {sizes['BN']} elements of C, cut into warps of {sizes['WM']} x "
+        f"{sizes['WN']} and threads of {sizes['TM']} x {sizes['TN']}. Thread {thread} is lane "
+        f"{lane} of warp {warp} and owns rows {corner_m} to {corner_m + sizes['TM'] - 1}, columns "
+        f"{corner_n} to {corner_n + sizes['TN'] - 1}."
+    )
+    return Figure(lambda theme: _draw_tiles(theme, sizes, thread, (corner_m, corner_n)), alt)
+
+
+def _draw_tiles(theme: Theme, sizes: dict[str, int], thread: int, corner: tuple[int, int]):
+    from matplotlib.patches import Rectangle
+
+    figure, axes = canvas(4.2)
+    BM, BN, WM, WN, TM, TN = (sizes[n] for n in ("BM", "BN", "WM", "WN", "TM", "TN"))
+    warp = thread // WARP
+    for index in range((BM // WM) * (BN // WN)):
+        top, left = index // (BN // WN) * WM, index % (BN // WN) * WN
+        own = index == warp
+        box = Rectangle((left, top), WN, WM, facecolor=theme.accent if own else "none", alpha=0.18)
+        axes.add_patch(box)
+        edge = Rectangle((left, top), WN, WM, fill=False, edgecolor=theme.text, linewidth=1.2)
+        axes.add_patch(edge)
+        if not own:
+            place = (left + WN / 2, top + WM / 2)
+            axes.text(*place, f"warp {index}", ha="center", va="center", color=theme.quiet)
+            continue
+        for lane in range(WARP):
+            m, n = top + lane // (WN // TN) * TM, left + lane % (WN // TN) * TN
+            mine = (m, n) == corner
+            part = Rectangle((n, m), TN, TM, facecolor=theme.strong if mine else "none")
+            part.set(edgecolor=theme.quiet, linewidth=0.5)
+            axes.add_patch(part)
+            colour = {"light": "#ffffff", "dark": "#14181d"}[theme.name] if mine else theme.text
+            place = (n + TN / 2, m + TM / 2)
+            axes.text(*place, str(lane), ha="center", va="center", color=colour, fontsize=7)
+    axes.set_xlim(-0.5, BN + 0.5)
+    axes.set_ylim(BM + 0.5, -0.5)
+    axes.set_aspect("equal")
+    axes.set_xticks(range(0, BN + 1, WN))
+    axes.set_yticks(range(0, BM + 1, WM))
+    axes.set_xlabel(f"column of the tile; thread {thread} is lane {thread % WARP} of warp {warp}")
+    axes.set_ylabel("row of the tile")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return figure

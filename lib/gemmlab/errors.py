@@ -1,0 +1,35 @@
+"""What gemmlab raises: messages name the argument, what was given, and what to do."""
+
+from __future__ import annotations
+
+
+class GemmlabError(Exception):
+    """Base of every error that gemmlab raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the message, which says what to do, and not how we got there."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class ArgumentError(GemmlabError, ValueError):
+    """An argument has the wrong device, dtype, rank, layout, shape or range."""
+
+
+class UnknownKernelError(GemmlabError, LookupError):
+    """No kernel of that name is registered."""
+
+
+class BackendError(GemmlabError, RuntimeError):
+    """The asked-for backend cannot work here (no GPU, GPU too old, no nvcc, no g++)."""
+
+
+class BuildError(GemmlabError, RuntimeError):
+    """A kernel did not compile; the message carries the compiler's own."""
+
+
+class LaunchError(GemmlabError, RuntimeError):
+    """A kernel compiled but its launch or its run failed."""
+
+
+class MeasurementError(GemmlabError, RuntimeError):
+    """A recorded measurement is missing, corrupt or of another schema."""

@@ -1,0 +1,219 @@
+"""The live half of `bench`: operands, cuBLAS's two baselines, and one size measured on this GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .errors import BackendError, LaunchError
+from .results import BenchRow
+from .timing import Budget, GpuTimer, Launch, Timing, batch_size, burst, interleaved, sustained
+
+if TYPE_CHECKING:
+    import torch
+
+    from .run import Kernel
+
+# A product that is off by more than this (relative to cuBLAS, Frobenius norm) is not worth timing:
+# fp32 sums differ by 1e-6 or so from order to order, TF32 inputs by 3e-4.
+_WRONG = 1e-4
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel or baseline: `prepare(A, B, C)` gives a launch on what is then the stream."""
+
+    name: str
+    prepare: Callable[..., Callable[[], None]]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How to measure: the mode, the L2's state, the baselines to report, and how long."""
+
+    mode: str
+    warm_l2: bool
+    baselines: tuple[str, ...]
+    samples: int
+    seconds: float | None
+
+    @property
+    def l2(self) -> str:
+        """ "cold" or "warm"; launches back to back are never flushed."""
+        return "warm" if self.warm_l2 or self.mode == "sustained" else "cold"
+
+
+@contextmanager
+def tf32_off() -> Iterator[None]:
+    """fp32 products in fp32 for the time of a block; what was set before comes back.
+
+    torch has an older and a newer switch, and refuses to read either after they were mixed. Writing
+    the older one puts both in agreement.
+    """
+    import torch
+
+    matmul = torch.backends.cuda.matmul
+    try:
+        precision = torch.get_float32_matmul_precision()
+    except RuntimeError:
+        precision = None  # only the newer switch was used
+    newer = getattr(matmul, "fp32_precision", None)
+    matmul.allow_tf32 = False
+    try:
+        yield
+    finally:
+        if precision is not None:
+            torch.set_float32_matmul_precision(precision)
+        if newer is not None:
+            matmul.fp32_precision = newer
+
+
+def measure(
+    handles: dict[str, Kernel], shape: tuple[int, int, int], protocol: Protocol
+) -> tuple[list[BenchRow], dict, str]:
+    """Rows of one size, the conditions meanwhile, and a note on what was left out."""
+    operands = random_operands(shape)
+    entries = [Entry(name, handle.launcher) for name, handle in handles.items()]
+    entries.append(Entry("cublas", launch_cublas))
+    _refuse_wrong(entries, operands)
+    timer = GpuTimer(cold=protocol.l2 == "cold")
+    note = ""
+    if "cublaslt_best" in protocol.baselines:
+        best, note = _cublaslt(operands, timer)
+        entries += [best] if best else []
+    launches = [Launch(entry.name, entry.prepare(*operands)) for entry in entries]
+    times_us = [timer.estimate(launch) for launch in launches]
+    batch = 1 if protocol.mode == "sustained" else batch_size(min(times_us))
+    if batch > 1:
+        launches = [
+            Launch(entry.name, _graph(entry, operands, batch, protocol.l2), batch)
+            for entry in entries
+        ]
+        times_us = [timer.estimate(launch) for launch in launches]
+    timings = _run(protocol, launches, timer, times_us, base=len(handles))
+    rows = [
+        _row(launch, timing, shape, protocol)
+        for launch, timing in zip(launches, timings, strict=True)
+        if launch.name in handles or launch.name in protocol.baselines
+    ]
+    return rows, timer.monitor.summary(), note
+
+
+def _run(
+    protocol: Protocol, launches: list[Launch], timer: GpuTimer, times_us: list[float], base: int
+) -> list[Timing]:
+    if protocol.mode == "burst":
+        return burst(launches, timer, times_us, base)
+    if protocol.mode == "sustained":
+        return sustained(launches, timer, times_us, base, protocol.seconds or 5.0)
+    budget = Budget(protocol.samples, seconds=protocol.seconds or 1.0)
+    return interleaved(launches, timer, times_us, base, budget)
+
+
+def _row(
+    launch: Launch, timing: Timing, shape: tuple[int, int, int], protocol: Protocol
+) -> BenchRow:
+    import torch
+
+    M, N, K = shape
+    per_second = 2 * M * N * K / (timing.time_us * 1e-6)
+    sms = torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
+    return BenchRow(
+        kernel=launch.name,
+        M=M,
+        N=N,
+        K=K,
+        time_us=timing.time_us,
+        spread=timing.spread,
+        tflops=per_second / 1e12,
+        ratio=timing.ratio,
+        flop_per_clk_sm=per_second / (timing.clock_mhz * 1e6 * sms),
+        clock_mhz=timing.clock_mhz,
+        power_w=timing.power_w,
+        samples=len(timing.samples),
+        batch=launch.batch,
+        l2=protocol.l2,
+        mode=protocol.mode,
+    )
+
+
+def random_operands(shape: tuple[int, int, int], seed: int = 0) -> tuple[torch.Tensor, ...]:
+    """A, B normal random and C, on the GPU. Zeros or repeats would draw less power."""
+    import torch
+
+    M, N, K = shape
+    generator = torch.Generator("cuda").manual_seed(seed)
+    A = torch.randn(M, K, device="cuda", generator=generator)
+    B = torch.randn(K, N, device="cuda", generator=generator)
+    return A, B, torch.empty(M, N, device="cuda")
+
+
+def launch_cublas(A: torch.Tensor, B: torch.Tensor, C: torch.Tensor) -> Callable[[], None]:
+    """A function that runs torch.matmul on these tensors."""
+    import torch
+
+    return lambda: torch.matmul(A, B, out=C)
+
+
+def _cublaslt(operands: tuple, timer: GpuTimer) -> tuple[Entry | None, str]:
+    """The fastest of cublasLt's heuristics for these operands; if there is none, why."""
+    from . import cublaslt
+
+    try:
+        plan = cublaslt.Plan(*operands)
+    except (BackendError, LaunchError, AttributeError) as error:
+        return None, f"cublasLt left out: {error}"
+    times = {}
+    for i in range(len(plan)):
+        try:
+            times[i] = timer.estimate(Launch("cublaslt_best", plan.launcher(i, *operands)))
+        except LaunchError:
+            continue  # proposed, yet refused for these operands
+    if not times:
+        return None, "cublasLt left out: none of its heuristics runs"
+    best = min(times, key=times.__getitem__)
+    return Entry("cublaslt_best", lambda A, B, C: plan.launcher(best, A, B, C)), ""
+
+
+def _graph(entry: Entry, operands: tuple, batch: int, l2: str) -> Callable[[], None]:
+    """`batch` launches as one CUDA graph, which starts them without Python in between.
+
+    With a cold L2 each launch has operands of its own, so that none finds what the last one read.
+    """
+    import torch
+
+    if l2 == "warm":
+        sets = [operands] * batch
+    else:
+        sets = [tuple(t.clone() for t in operands) for _ in range(batch)]
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for A, B, C in sets:
+            entry.prepare(A, B, C)()
+
+    def replay(keep: list = sets) -> None:  # the graph holds addresses, this holds the tensors
+        graph.replay()
+
+    return replay
+
+
+def _refuse_wrong(entries: Sequence[Entry], operands: tuple) -> None:
+    """Run each entry once: a wrong kernel's time means nothing. The last entry is the reference."""
+    import torch
+
+    A, B, C = operands
+    entries[-1].prepare(A, B, C)()
+    right = C.clone()
+    for entry in entries[:-1]:
+        C.fill_(float("nan"))
+        entry.prepare(A, B, C)()
+        torch.cuda.synchronize()
+        error = float((C - right).norm() / right.norm())
+        if not error <= _WRONG:
+            raise LaunchError(
+                f"{entry.name}: its result at {A.shape[0]}x{B.shape[1]}x{A.shape[1]} is wrong "
+                f"(relative error {error:.2g}), so its time would mean nothing; see "
+                f"lab.check({entry.name!r})"
+            )

@@ -1,0 +1,224 @@
+"""The recorded run: where it lies, how it is read, written and named.
+
+A file `book/measurements/<gpu>.json` has a schema number and sections, each with the environment
+it was made in, because sections may be recorded on different days:
+
+- benchmark, experiments, power: what `BenchResult.to_dict` gives, and digests of the sources;
+- pitfalls: one product timed in several ways;
+- probes: ceilings of the GPU; resources: registers, spills and shared memory per kernel;
+- counters, traffic, limits, arbitration: ncu's counters per kernel at one size, or why there are
+  none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import registry
+from .errors import MeasurementError
+from .results import BenchResult
+
+SCHEMA = 1
+SECTIONS = (
+    *("benchmark", "experiments", "power", "pitfalls", "probes", "resources"),
+    *("counters", "traffic", "limits", "arbitration"),
+)
+
+
+class _Recorded(dict):
+    """A table of a section: what it lacks is a MeasurementError that says how to record it."""
+
+    def __init__(self, section: str, data: dict):
+        super().__init__(
+            {k: _Recorded(section, v) if isinstance(v, dict) else v for k, v in data.items()}
+        )
+        self._section = section
+
+    def __missing__(self, key: str):
+        raise MeasurementError(
+            f"{self._section}: {key} is not in the recording; "
+            f"`python -m gemmlab record --only {self._section}` on a GPU adds it"
+        )
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """One recorded file. Sections that were never recorded are missing from `sections`."""
+
+    gpu: str
+    sections: dict
+
+    @property
+    def environment(self) -> dict:
+        """The environment of the benchmark, or of whatever section there is."""
+        for name in SECTIONS:
+            if name in self.sections:
+                return self.sections[name]["environment"]
+        return {}
+
+    def section(self, name: str) -> dict:
+        """A section's data. Raises MeasurementError if it was not recorded or was left out."""
+        data = self.sections.get(name)
+        if data is None:
+            raise MeasurementError(
+                f"{name}: not recorded for {self.gpu}; `python -m gemmlab record --only {name}` "
+                "on that GPU adds it"
+            )
+        if reason := data.get("omitted"):
+            raise MeasurementError(f"{name}: could not be recorded for {self.gpu}: {reason}")
+        return _Recorded(name, data)
+
+    def bench(self, experiments: bool = False) -> BenchResult:
+        """All recorded timings of the steps, and on request those of the chapters' variants."""
+        result = BenchResult.from_dict(self.section("benchmark"))
+        rows = result.rows
+        for name in ("power", "experiments") if experiments else ("power",):
+            if name in self.sections:
+                rows += BenchResult.from_dict(self.section(name)).rows
+        return BenchResult(rows, "recorded", result.environment, result.conditions)
+
+    def to_dict(self) -> dict:
+        """The file's content."""
+        return {"schema": SCHEMA, "gpu": self.gpu, **self.sections}
+
+
+def folder() -> Path:
+    """Where recorded runs lie."""
+    return registry.repository_root() / "book" / "measurements"
+
+
+def paths() -> list[Path]:
+    """All recorded files, by name."""
+    return sorted(folder().glob("*.json"))
+
+
+def slug(gpu: str) -> str:
+    """File name of a GPU's recording: "NVIDIA H200" -> "h200"."""
+    words = re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
+    return words.removeprefix("nvidia-").removeprefix("geforce-") or "gpu"
+
+
+def load(path: str | Path | None = None) -> Measurements:
+    """Read a recorded file; without a path, the newest one.
+
+    Raises MeasurementError if it is missing, not JSON, cut short, or of another schema.
+    """
+    if path is None:
+        return _newest()
+    path = Path(path)
+    again = "run `python -m gemmlab record` on a GPU, or restore the file from version control"
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MeasurementError(f"{path.name}: there is no such recorded run; {again}") from None
+    except (OSError, ValueError) as error:
+        raise MeasurementError(f"{path.name}: not readable as JSON ({error}); {again}") from None
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+        raise MeasurementError(f"{path.name}: has schema {found!r}, expected {SCHEMA}; {again}")
+    sections = {name: data[name] for name in SECTIONS if name in data}
+    try:
+        _validate(data.get("gpu"), sections)
+    except (TypeError, KeyError, AttributeError) as error:
+        raise MeasurementError(f"{path.name}: corrupt ({error!r}); {again}") from None
+    return Measurements(data["gpu"], sections)
+
+
+def save(measurements: Measurements, path: str | Path | None = None) -> Path:
+    """Write a recorded file in one step: a reader meanwhile, or after a crash, sees a whole one."""
+    path = Path(path) if path else folder() / f"{slug(measurements.gpu)}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(_rounded(measurements.to_dict()), indent=1, allow_nan=False) + "\n"
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp's 0600 would stay with the file
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def recorded(path: str | Path | None = None) -> BenchResult:
+    """The recorded benchmark. Raises MeasurementError if there is none."""
+    return load(path).bench()
+
+
+def origin(environment: dict) -> str:
+    """GPU, date, driver, CUDA and commit in one line: what stands beside every recorded figure."""
+    parts = [environment.get("gpu") or "an unknown GPU", str(environment.get("date") or "")[:10]]
+    for key, label in (("driver", "driver"), ("cuda", "CUDA"), ("commit", "commit")):
+        if environment.get(key):
+            parts.append(f"{label} {environment[key]}")
+    return ", ".join(filter(None, parts))
+
+
+def source_digest(spec: registry.KernelSpec) -> str:
+    """Fingerprint of a step's code and of what it includes, whatever the comments and spaces."""
+    from .build import included_files
+
+    digest = hashlib.sha256()
+    for file in included_files(spec.path):
+        code = re.sub(r"//[^\n]*", "", file.read_text())
+        digest.update("".join(code.split()).encode())
+    return digest.hexdigest()[:12]
+
+
+def stale(measurements: Measurements) -> list[str]:
+    """Kernels whose code has changed since they were benchmarked."""
+    digests = measurements.section("benchmark").get("sources", {})
+    known = [spec for spec in registry.KERNELS if spec.name in digests]
+    return [spec.name for spec in known if source_digest(spec) != digests[spec.name]]
+
+
+def _newest() -> Measurements:
+    found = paths()
+    if not found:
+        raise MeasurementError(
+            "book/measurements: holds no recorded run; `python -m gemmlab record` on a machine "
+            "with a GPU and nvcc writes one"
+        )
+    loaded, broken = [], []
+    for path in found:
+        try:
+            loaded.append(load(path))
+        except MeasurementError as error:  # another GPU's file may be whole
+            broken.append(error)
+    if not loaded:
+        raise broken[0]
+    return max(loaded, key=lambda m: m.environment.get("date") or "")
+
+
+def _validate(gpu: object, sections: dict) -> None:
+    if not isinstance(gpu, str):
+        raise TypeError("gpu is not a name")
+    for name, data in sections.items():
+        if not isinstance(data["environment"], dict):
+            raise TypeError(f"{name}: environment is not a table")
+    for name in {"benchmark", "experiments", "power"} & set(sections):
+        if not BenchResult.from_dict(sections[name]).rows:
+            raise TypeError(f"{name}: has no rows")
+    for way in sections.get("pitfalls", {}).get("ways", ()):
+        if set(way) != {"way", "size", "time_us", "power_w"}:
+            raise TypeError("pitfalls: a way is not complete")
+
+
+def _rounded(value):
+    """Six significant digits: more is noise, and would make every diff unreadable."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, dict):
+        return {key: _rounded(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(v) for v in value]
+    return value

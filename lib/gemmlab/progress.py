@@ -1,0 +1,46 @@
+"""Progress on long work: a line that counts seconds. GEMMLAB_PROGRESS=0 silences it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+
+def enabled() -> bool:
+    """Whether progress may be shown (stored notebooks are executed with it off)."""
+    return os.environ.get("GEMMLAB_PROGRESS", "1") != "0"
+
+
+def bar(items: Iterable, text: str) -> Iterable:
+    """`items`, with a progress bar labelled `text`."""
+    from tqdm.auto import tqdm
+
+    return tqdm(items, desc=text, leave=False, disable=not enabled())
+
+
+@contextmanager
+def busy(text: str, after: float = 0.5) -> Iterator[None]:
+    """Show `text` and the seconds gone by, from `after` seconds on, until the block ends."""
+    if not enabled():
+        yield
+        return
+    done = threading.Event()
+    thread = threading.Thread(target=_tick, args=(text, after, done), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _tick(text: str, after: float, done: threading.Event) -> None:
+    if done.wait(after):
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(desc=text, leave=False, bar_format="{desc}: {elapsed}") as line:
+        while not done.wait(0.25):
+            line.refresh()

@@ -1,0 +1,261 @@
+"""Call a step: check the tensors, then launch it on the GPU or on the simulator."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import registry
+from .errors import ArgumentError, BackendError, LaunchError
+from .registry import KernelSpec
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A step that can be called like a function; it is built at its first call."""
+
+    spec: KernelSpec
+
+    @property
+    def name(self) -> str:
+        """The step's name."""
+        return self.spec.name
+
+    @property
+    def title(self) -> str:
+        """The name to show: a variant says that it is one."""
+        return self.spec.label or self.name + " (variant)" * bool(self.spec.written_to)
+
+    def __call__(
+        self,
+        A: torch.Tensor,
+        B: torch.Tensor,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """alpha * A @ B + beta * out, written to `out` (made if not given) and returned.
+
+        A is (M, K), B is (K, N), out is (M, N): contiguous, of one dtype, on one device. CUDA
+        tensors run on the GPU, CPU tensors on the simulator; GEMMLAB_BACKEND=gpu|sim forces one.
+        Raises ArgumentError for tensors the step cannot take, BackendError where the backend is
+        missing, BuildError and LaunchError.
+        """
+        from .device import backend_for
+
+        out = _prepare(self.spec, A, B, alpha, beta, out)
+        if out.numel() == 0:
+            return out
+        backend = backend_for(A)
+        target = "cuda" if backend == "gpu" else "cpu"
+        # Only a forced backend moves data: otherwise these are the tensors themselves.
+        moved = [t if t.device.type == target else t.to(target) for t in (A, B, out)]
+        run = self._on_gpu if backend == "gpu" else self._on_simulator
+        run(*moved, alpha, beta)
+        return out if moved[2] is out else out.copy_(moved[2])
+
+    def launcher(
+        self,
+        A: torch.Tensor,
+        B: torch.Tensor,
+        C: torch.Tensor,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+    ) -> Callable[[], None]:
+        """A function without arguments that launches the step on the current stream.
+
+        The tensors are checked here, once: for timing, where Python between launches would show.
+        """
+        import torch
+
+        _prepare(self.spec, A, B, alpha, beta, C)
+        if A.device.type != "cuda":
+            raise ArgumentError(f"A: is on {A.device}; only CUDA tensors can be launched on a GPU")
+        launch = self._gpu_launch()
+        M, K, N = *A.shape, B.shape[1]
+        stream = torch.cuda.current_stream(A.device).cuda_stream
+        addresses = (A.data_ptr(), B.data_ptr(), C.data_ptr())
+        args = (*addresses, M, N, K, float(alpha), float(beta), stream)
+        return lambda: launch(*args)
+
+    def _gpu_launch(self) -> Callable[..., None]:
+        module = _gpu_module(self.spec)
+
+        def launch(*args) -> None:
+            if code := module.launch(*args):
+                raise LaunchError(f"{self.name}: launch failed, {module.error_string(code)}")
+
+        return launch
+
+    def _on_gpu(self, A, B, C, alpha: float, beta: float) -> None:
+        import torch
+
+        with torch.cuda.device(A.device):
+            self.launcher(A, B, C, alpha, beta)()
+
+    def _on_simulator(self, A, B, C, alpha: float, beta: float) -> None:
+        from . import sim
+
+        M, K, N = *A.shape, B.shape[1]
+        arrays = [t.detach().numpy() for t in (A, B, C)]
+        sim.load(self.spec).launch(*arrays, M, N, K, float(alpha), float(beta))
+
+    def __repr__(self) -> str:
+        s = self.spec
+        if s.written_to:
+            return f"{s.label or 'a variant'} of {s.name} (kernels/{s.file})"
+        return f"{s.name}: {s.idea} (kernels/{s.file})"
+
+
+def kernel(name: str | Kernel | KernelSpec) -> Kernel:
+    """The step called `name`. Raises UnknownKernelError with the closest names."""
+    return name if isinstance(name, Kernel) else Kernel(registry.get(name))
+
+
+def variant(name: str | Kernel | KernelSpec, changes: dict[str, str], label: str = "") -> Kernel:
+    """A step with some of its text replaced, for "what if": {"BK = 16": "BK = 8"}.
+
+    Each key must stand in the kernel file. The step's own file is left alone. `label` names the
+    variant in benchmarks.
+    Raises ArgumentError for a key that does not stand there.
+    """
+    spec = kernel(name).spec
+    text = spec.path.read_text()
+    for old, new in changes.items():
+        if old not in text:
+            raise ArgumentError(
+                f"changes: {old!r} does not stand in kernels/{spec.file}; "
+                f"see lab.source({spec.name!r})"
+            )
+        text = text.replace(old, new)
+    # The file includes "../common/...", and checkouts that share a cache may differ in that.
+    common = registry.repository_root() / "kernels" / "common"
+    digest = hashlib.sha256(f"{common}\0{text}".encode()).hexdigest()[:12]
+    path = registry.cache_dir("variants", digest, Path(spec.file).parent.name) / spec.path.name
+    with suppress(FileExistsError):
+        (path.parents[1] / "common").symlink_to(common)
+    if not path.exists():  # in one step: another process may want the same variant
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_text(text)
+        os.replace(draft, path)
+    return Kernel(replace(spec, written_to=str(path), label=label, parent=spec.name))
+
+
+def matrices(
+    M: int, N: int, K: int, device: str | None = None, seed: int = 0
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """A (M, K) and B (K, N), normal random float32, on the GPU if there is one."""
+    import torch
+
+    from .device import default_backend
+
+    device = device or ("cuda" if default_backend() == "gpu" else "cpu")
+    generator = torch.Generator().manual_seed(seed)
+    pair = (torch.randn(M, K, generator=generator), torch.randn(K, N, generator=generator))
+    return tuple(t.to(device) for t in pair)
+
+
+def _gpu_module(spec: KernelSpec):
+    import torch
+
+    capability = torch.cuda.get_device_capability() if torch.cuda.is_available() else None
+    return _built(spec, capability)
+
+
+@cache
+def _built(spec: KernelSpec, capability: tuple[int, int] | None):
+    from . import build
+
+    if capability is not None:
+        major, minor = capability
+        if major * 10 + minor < spec.min_arch:
+            raise BackendError(
+                f"{spec.name} needs a GPU of compute capability {spec.min_arch / 10:.1f} or newer; "
+                f"this one has {major}.{minor}. Pass CPU tensors to run it on the simulator."
+            )
+    return build.load(spec)
+
+
+def _prepare(spec: KernelSpec, A, B, alpha, beta, out):
+    """Refuse what the step cannot take; return `out`, made if it was not given."""
+    import torch
+
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not isinstance(value, Real):
+            raise ArgumentError(f"{name}: got {type(value).__name__}, expected a number")
+    for name, t in (("A", A), ("B", B)):
+        _check_tensor(spec, name, t)
+    if B.device != A.device or B.dtype != A.dtype:
+        raise ArgumentError(
+            f"B: is {B.dtype} on {B.device}, but A is {A.dtype} on {A.device}; "
+            "use B.to(A.device, A.dtype)"
+        )
+    M, K, N = A.shape[0], A.shape[1], B.shape[1]
+    if B.shape[0] != K:
+        raise ArgumentError(
+            f"B: has {B.shape[0]} rows, but A has {K} columns; A @ B needs them equal"
+        )
+    spec.check_sizes(M, N, K)
+    if out is None:
+        if beta != 0:
+            raise ArgumentError(
+                f"out: beta={beta} adds beta * out to the result, so pass the matrix C as out=C"
+            )
+        return torch.empty(M, N, dtype=A.dtype, device=A.device)
+    _check_tensor(spec, "out", out)
+    _check_out(A, B, out, (M, N))
+    return out
+
+
+def _check_tensor(spec: KernelSpec, name: str, t) -> None:
+    import torch
+
+    if not isinstance(t, torch.Tensor):
+        raise ArgumentError(
+            f"{name}: got {type(t).__name__}, expected a torch.Tensor; use torch.as_tensor({name})"
+        )
+    if t.device.type not in ("cuda", "cpu"):
+        raise ArgumentError(f"{name}: is on {t.device}; allowed are cuda (GPU) and cpu (simulator)")
+    dtype = str(t.dtype).removeprefix("torch.")
+    if dtype not in spec.dtypes:
+        raise ArgumentError(
+            f"{name}: is {dtype}, {spec.name} takes {' or '.join(spec.dtypes)}; "
+            f"use {name}.to(torch.{spec.dtypes[0]})"
+        )
+    if t.dim() != 2:
+        raise ArgumentError(f"{name}: has {t.dim()} dimensions, expected 2 (a matrix)")
+    if not t.is_contiguous():
+        raise ArgumentError(
+            f"{name}: is not contiguous (strides {tuple(t.stride())}), expected row-major; "
+            f"use {name}.contiguous()"
+        )
+    if t.data_ptr() % spec.alignment:
+        raise ArgumentError(
+            f"{name}: its address is {t.data_ptr() % spec.alignment} bytes past a multiple of "
+            f"{spec.alignment}, and {spec.name} loads {spec.alignment} bytes at a time; "
+            f"use {name}.clone()"
+        )
+
+
+def _check_out(A, B, out, shape: tuple[int, int]) -> None:
+    if tuple(out.shape) != shape:
+        raise ArgumentError(f"out: has shape {tuple(out.shape)}, expected {shape}")
+    if out.device != A.device or out.dtype != A.dtype:
+        raise ArgumentError(
+            f"out: is {out.dtype} on {out.device}, expected {A.dtype} on {A.device}"
+        )
+    for name, t in (("A", A), ("B", B)):
+        starts = max(t.data_ptr(), out.data_ptr())
+        ends = min(t.data_ptr() + t.nbytes, out.data_ptr() + out.nbytes)
+        if starts < ends:
+            raise ArgumentError(f"out: shares memory with {name}; the kernel would overwrite it")

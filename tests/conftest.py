@@ -1,0 +1,41 @@
+"""Shared by all tests: the repository, the built book, and what is skipped without a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HTML = ROOT / "_build" / "html"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    gpu = [item for item in items if item.get_closest_marker("gpu")]
+    if not gpu:
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        for item in gpu:
+            item.add_marker(pytest.mark.skip(reason="no CUDA GPU"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def book() -> Path:
+    """The folder of the built book; it must be there and newer than its sources."""
+    index = HTML / "index.html"
+    if not index.exists():
+        pytest.fail("the book is not built: make book")
+    sources = [ROOT / "_config.yml", ROOT / "_toc.yml", *(ROOT / "book").glob("*.*")]
+    newest = max(sources, key=lambda path: path.stat().st_mtime)
+    built = max(page.stat().st_mtime for page in HTML.rglob("*.*"))
+    if newest.stat().st_mtime > built:
+        pytest.fail(f"the book is older than {newest.relative_to(ROOT)}: make book")
+    return HTML

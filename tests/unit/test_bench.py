@@ -1,0 +1,261 @@
+"""`bench` with a fake timer: who runs when, ratios; and the recorded run shown in its place."""
+
+from __future__ import annotations
+
+import statistics
+from itertools import pairwise
+
+import pytest
+
+from gemmlab import bench as bench_function
+from gemmlab import live, measurements, registry, run, timing
+from gemmlab.errors import ArgumentError, MeasurementError, UnknownKernelError
+from gemmlab.results import BenchResult, BenchRow
+from gemmlab.timing import Budget, Launch, Sample, Timing
+
+NAIVE, COALESCED = registry.names()[:2]
+
+
+class FakeTimer:
+    """Times that drift, as a warming chip's do: `us` per launch, 1 % slower with every timing."""
+
+    def __init__(self, us: dict[str, float], drift: float = 0.01):
+        self.us, self.drift = us, drift
+        self.log: list[str] = []
+        self.rests: list[float] = []
+
+    def time(self, launch: Launch) -> Sample:
+        self.log.append(launch.name)
+        return Sample(self.us[launch.name] * (1 + self.drift * len(self.log)), 1980.0)
+
+    def estimate(self, launch: Launch) -> float:
+        return self.us[launch.name]
+
+    def heat(self, launch: Launch, seconds: float) -> None:
+        pass
+
+    def rest(self, seconds: float) -> None:
+        self.rests.append(seconds)
+
+    def sustain(self, launch: Launch, seconds: float, time_us: float) -> Timing:
+        return Timing([Sample(time_us, 1500.0)] * 4, power_w=600.0)
+
+
+def launches(us: dict[str, float]) -> list[Launch]:
+    return [Launch(name, lambda: None) for name in us]
+
+
+def test_everyone_gets_the_counted_number_of_turns_and_the_slow_ones_are_spread():
+    orders = timing.schedule([50, 3, 50])
+    assert len(orders) == 50
+    assert [sum(i in order for order in orders) for i in range(3)] == [50, 3, 50]
+    rounds_of_slow = [r for r, order in enumerate(orders) if 1 in order]
+    gaps = [b - a for a, b in pairwise(rounds_of_slow)]
+    assert min(gaps) >= 16
+
+
+def test_the_order_changes_so_that_nobody_always_follows_the_same_neighbour():
+    orders = timing.schedule([12, 12, 12])
+    before = {
+        i: {order[order.index(i) - 1] for order in orders if order.index(i)} for i in range(3)
+    }
+    assert all(len(neighbours) == 2 for neighbours in before.values())
+    assert {order[0] for order in orders} == {0, 1, 2}
+
+
+def test_ratio_is_paired_within_a_round_so_drift_cancels():
+    us = {"mine": 200.0, "cublas": 100.0}
+    timer = FakeTimer(us, drift=0.02)
+    timings = timing.interleaved(launches(us), timer, list(us.values()), 1, Budget(samples=40))
+    assert len(timings[0].samples) == len(timings[1].samples) == 40
+    assert timings[0].ratio == pytest.approx(0.5, rel=0.02)
+    assert timings[1].ratio == 1
+    assert timings[0].spread[0] < timings[0].time_us < timings[0].spread[1]
+
+
+def test_slow_kernels_get_fewer_samples_and_the_baseline_plays_every_round():
+    us = {"naive": 2.2e6, "tiled": 3000.0, "cublas": 21000.0}
+    timer = FakeTimer(us, drift=0)
+    budget = Budget(samples=50, seconds=1.0)
+    timings = timing.interleaved(launches(us), timer, list(us.values()), 2, budget)
+    assert [len(t.samples) for t in timings] == [3, 50, 50]
+    assert timings[0].ratio == pytest.approx(21000 / 2.2e6)
+
+
+def test_burst_rests_before_every_turn():
+    us = {"mine": 200.0, "cublas": 100.0}
+    timer = FakeTimer(us, drift=0)
+    timings = timing.burst(launches(us), timer, list(us.values()), 1, repeats=3, rest_s=0.5)
+    assert timer.rests == [0.5] * 6
+    assert [len(t.samples) for t in timings] == [30, 30]
+    assert timings[0].ratio == pytest.approx(0.5)
+
+
+def test_sustained_has_power_and_a_ratio_of_medians():
+    us = {"mine": 200.0, "cublas": 100.0}
+    timings = timing.sustained(launches(us), FakeTimer(us), list(us.values()), 1, seconds=5)
+    assert timings[0].ratio == pytest.approx(0.5)
+    assert timings[0].power_w == 600.0
+
+
+@pytest.mark.parametrize(("us", "batch"), [(57.0, 1), (20.0, 1), (10.0, 20), (0.5, 64)])
+def test_only_short_launches_are_batched(us, batch):
+    assert timing.batch_size(us) == batch
+
+
+def test_percentiles_interpolate():
+    values = list(range(1, 12))
+    assert timing.percentile(values, 0.1) == 2
+    assert timing.percentile(values, 0.9) == 10
+    assert timing.percentile([7.0], 0.9) == 7
+    assert timing.percentile(values, 0.5) == statistics.median(values)
+
+
+def test_variants_of_a_step_get_names_of_their_own(monkeypatch, tmp_path):
+    monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path))
+    from gemmlab.bench import _labelled
+
+    first = run.variant(NAIVE, {"float acc = 0.0f;": "float acc = 0;"})
+    second = run.variant(NAIVE, {"float acc = 0.0f;": "float acc = {};"})
+    names = list(_labelled([NAIVE, first, second, NAIVE]))
+    assert names == [NAIVE, f"{NAIVE} (variant)", f"{NAIVE} (variant) #2"]
+
+
+@pytest.mark.parametrize("before", ["nothing", "older", "newer"])
+def test_tf32_is_off_inside_and_as_before_afterwards(before):
+    import torch
+
+    matmul = torch.backends.cuda.matmul
+    if before == "newer" and not hasattr(matmul, "fp32_precision"):
+        pytest.skip("this torch has only the older switch")
+    old = torch.get_float32_matmul_precision()
+    newer = getattr(matmul, "fp32_precision", None)
+    try:
+        if before == "older":
+            torch.set_float32_matmul_precision("high")
+        if before == "newer":
+            matmul.fp32_precision = "tf32"
+        seen = getattr(matmul, "fp32_precision", None)
+        with live.tf32_off():
+            assert not torch._C._get_cublas_allow_tf32()
+        assert getattr(matmul, "fp32_precision", None) == seen
+        if before == "older":
+            assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        matmul.allow_tf32 = False
+        torch.set_float32_matmul_precision(old)
+        if newer is not None:
+            matmul.fp32_precision = newer
+
+
+# ---- without a GPU ----
+
+
+def row(kernel: str, size: int, tflops: float, **more) -> BenchRow:
+    us = 2 * size**3 / tflops / 1e6
+    return BenchRow(
+        kernel, size, size, size, us, (us, us), tflops, tflops / 50, 100.0, 1980.0, None, 50, **more
+    )
+
+
+@pytest.fixture
+def recording(tmp_path, monkeypatch):
+    """A repository with a recorded run of two kernels at two sizes, and no GPU."""
+    rows = [
+        row(name, size, rate)
+        for size in (1024, 4096)
+        for name, rate in ((NAIVE, 0.5), (COALESCED, 4.4), ("cublas", 50), ("cublaslt_best", 51))
+    ]
+    env = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
+    result = BenchResult(tuple(rows), "recorded", env)
+    section = {"environment": env, **result.to_dict()}
+    kernels = registry.repository_root() / "kernels"
+    monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
+    monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
+    (tmp_path / "kernels").symlink_to(kernels)
+    path = measurements.save(measurements.Measurements("NVIDIA H200", {"benchmark": section}))
+    assert path == tmp_path / "book" / "measurements" / "h200.json"
+    return path
+
+
+def test_without_a_gpu_the_recorded_rows_are_shown_and_say_so(recording):
+    result = bench_function([COALESCED], sizes=[4096])
+    assert result.source == "recorded"
+    assert [r.kernel for r in result.rows] == [COALESCED, "cublas", "cublaslt_best"]
+    assert {r.size for r in result.rows} == {"4096"}
+    for text in (repr(result), result._repr_html_()):
+        assert "Recorded on NVIDIA H200, 2026-11-22, driver 580.1, CUDA 13.0" in text
+        assert "4.40" in text
+
+
+def test_sizes_come_back_in_the_order_asked_for(recording):
+    result = bench_function(COALESCED, sizes=[4096, 1024], baselines=("cublas",))
+    assert [(r.kernel, r.M) for r in result.rows] == [
+        (COALESCED, 4096),
+        ("cublas", 4096),
+        (COALESCED, 1024),
+        ("cublas", 1024),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needle"),
+    [
+        ({"kernels": ["sgemm_03_block_tiling"]}, "sgemm_03_block_tiling at 4096"),
+        ({"kernels": [NAIVE], "sizes": 512}, f"{NAIVE} at 512"),
+        ({"kernels": [NAIVE], "warm_l2": True}, "L2 warm"),
+        ({"kernels": [NAIVE], "mode": "burst"}, "mode burst"),
+    ],
+)
+def test_what_is_not_recorded_is_an_error_that_lists_what_is(recording, arguments, needle):
+    with pytest.raises(MeasurementError, match="Recorded are") as caught:
+        bench_function(**arguments)
+    assert needle in str(caught.value)
+    assert "1024, 4096" in str(caught.value)
+
+
+def test_a_changed_kernel_is_noted(recording):
+    loaded = measurements.load(recording)
+    loaded.sections["benchmark"]["sources"] = {NAIVE: "0" * 12}
+    measurements.save(loaded, recording)
+    assert f"code of {NAIVE} has changed" in bench_function(NAIVE).note
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needle"),
+    [
+        ({"sizes": []}, "sizes"),
+        ({"sizes": [0]}, "sizes"),
+        ({"sizes": [(128, 128)]}, "sizes"),
+        ({"mode": "warm"}, "mode"),
+        ({"samples": 0}, "samples"),
+        ({"seconds": 0}, "seconds"),
+        ({"baselines": ("mkl",)}, "baselines"),
+        ({"kernels": "sgemm_06_swizzled_a", "sizes": 100}, "multiple of 128"),
+    ],
+)
+def test_bad_arguments_are_named(arguments, needle):
+    with pytest.raises(ArgumentError, match=needle):
+        bench_function(**{"kernels": [NAIVE], **arguments})
+
+
+def test_a_size_as_text_is_shown_whole():
+    with pytest.raises(ArgumentError, match="sizes: got '4096'"):
+        bench_function(sizes="4096")
+
+
+def test_an_unknown_kernel_offers_the_closest():
+    with pytest.raises(UnknownKernelError, match=NAIVE):
+        bench_function("naive")
+
+
+def test_a_result_survives_the_way_through_json():
+    result = BenchResult((row(NAIVE, 1024, 0.5),), "live", {"gpu": "X"}, {"1024": {}}, "note")
+    assert BenchResult.from_dict(result.to_dict()) == result
+
+
+def test_a_missing_row_is_named(recording):
+    with pytest.raises(MeasurementError, match="no row for sgemm_09"):
+        measurements.recorded().row("sgemm_09", 4096)
+    with pytest.raises(MeasurementError, match="2 rows for cublas"):
+        measurements.recorded().row("cublas")

@@ -1,0 +1,107 @@
+"""The command line: help, JSON, exit codes, and errors without a traceback."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from gemmlab import registry
+from gemmlab.__main__ import main
+
+
+@pytest.fixture
+def call(monkeypatch):
+    monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
+
+    def run(*arguments: str):
+        return CliRunner().invoke(main, arguments)
+
+    return run
+
+
+@pytest.mark.parametrize("command", ["doctor", "list", "check", "bench", "trace", "record"])
+def test_every_command_explains_itself(call, command):
+    done = call(command, "--help")
+    assert done.exit_code == 0
+    assert "Usage:" in done.output
+    assert command in call("--help").output
+
+
+def test_list_prints_every_step(call):
+    output = call("list").output
+    assert all(name in output for name in registry.names())
+    steps = json.loads(call("list", "--json").output)
+    assert [step["name"] for step in steps] == registry.names()
+    assert steps[-1]["seed"] == ["003/sgemm_at_bcf_swizzling"]
+
+
+def test_doctor_prints_json(call):
+    done = call("doctor", "--json")
+    report = json.loads(done.output)
+    assert report["backend"] in ("sim", "none")
+    assert done.exit_code == (report["backend"] == "none")
+    assert {"name", "ok", "found", "hint"} == set(report["items"][0])
+
+
+@pytest.mark.parametrize("command", ["check", "bench", "trace"])
+def test_an_unknown_kernel_is_one_message_that_offers_the_closest(call, command):
+    done = call(command, "sgemm_06_swizzled")
+    assert done.exit_code == 1
+    assert "did you mean sgemm_06_swizzled_a" in done.output
+    assert "Traceback" not in done.output
+    assert isinstance(done.exception, SystemExit)
+
+
+def test_bench_shows_the_recording_or_says_that_there_is_none(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
+    done = call("bench", "sgemm_01_naive")
+    assert done.exit_code == 1
+    assert "holds no recorded run" in done.output
+
+
+@pytest.mark.parametrize("sizes", ["4k", "12x13", "", "-5", "1024;2048"])
+def test_bad_sizes_are_a_usage_error(call, sizes):
+    done = call("bench", "--sizes", sizes)
+    assert done.exit_code == 2
+    assert "neither a number" in done.output
+
+
+def test_record_needs_a_gpu(call, monkeypatch):
+    import sys
+
+    import gemmlab.record  # noqa: F401
+
+    monkeypatch.setattr(sys.modules["gemmlab.record"], "why_no_gpu", lambda: "no GPU here")
+    done = call("record")
+    assert done.exit_code == 1
+    assert "no GPU here" in done.output
+    assert call("record", "--only", "everything").exit_code == 2
+
+
+def test_check_exits_with_1_if_a_kernel_is_wrong(call, monkeypatch):
+    import sys
+
+    from gemmlab.check import Case, CheckReport
+
+    def fake(error: float, problem: str):
+        case = Case(33, 65, 17, 1.0, 0.0, error, problem)
+        return lambda spec, shapes, device: CheckReport(spec.name, "sim", (case,))
+
+    module = sys.modules["gemmlab.check"]
+    monkeypatch.setattr(module, "check", fake(0.1, ""))
+    assert call("check", "sgemm_01_naive").exit_code == 0
+    monkeypatch.setattr(module, "check", fake(9.0, "3 of 9 elements wrong"))
+    done = call("check", "sgemm_01_naive", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.output)[0]["ok"] is False
+
+
+def test_check_on_a_gpu_that_is_not_there(call, monkeypatch):
+    import sys
+
+    monkeypatch.setattr(sys.modules["gemmlab.device"], "why_no_gpu", lambda: "no GPU here")
+    done = call("check", "--on", "gpu")
+    assert done.exit_code == 1
+    assert "no GPU here; --on sim" in done.output

@@ -1,0 +1,32 @@
+"""Every experiment still applies to its step's text, is right, and shows its change."""
+
+import pytest
+
+import gemmlab as lab
+from gemmlab.errors import ArgumentError
+from gemmlab.experiments import EXPERIMENTS
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiment_is_a_right_variant(name):
+    changed = lab.experiment(name)
+    assert changed.title == name
+    assert [line.mark for line in lab.diff(changed).lines].count("+") == len(EXPERIMENTS[name][1])
+    assert lab.check(changed, shapes=[(128, 128, 32)], device="cpu").ok
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiment_is_recorded(name):
+    recorded = lab.measurements.load().bench(experiments=True)
+    assert recorded.row(name).tflops > 0
+
+
+def test_unknown_experiment_names_those_there_are():
+    with pytest.raises(ArgumentError, match="one block an SM"):
+        lab.experiment("nothing")
+
+
+def test_errors_show_their_message_and_no_stack():
+    with pytest.raises(lab.GemmlabError) as caught:
+        lab.experiment("nothing")
+    assert caught.value._render_traceback_() == [f"ArgumentError: {caught.value}"]

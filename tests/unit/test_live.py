@@ -1,0 +1,268 @@
+"""The live half of `bench` on a GPU of fakes: CPU tensors, events that count, cublasLt in C."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import types
+
+import pytest
+import torch
+
+from gemmlab import cublaslt, live, registry, timing
+from gemmlab.errors import ArgumentError, LaunchError
+from gemmlab.live import Protocol
+from gemmlab.timing import GpuTimer, Launch
+
+SHAPE = (64, 96, 32)
+choose_cublaslt = live._cublaslt  # before a fixture replaces it
+
+
+class FakeEvent:
+    """A CUDA event on a clock that moves on by a microsecond with every launch."""
+
+    now = 0.0
+
+    def __init__(self, enable_timing: bool = False):
+        self.at = 0.0
+
+    def record(self) -> None:
+        self.at = FakeEvent.now
+
+    def synchronize(self) -> None:
+        pass
+
+    def elapsed_time(self, end: FakeEvent) -> float:
+        return (end.at - self.at) / 1000
+
+
+class FakeClock:
+    def start(self) -> None:
+        pass
+
+    def mhz(self) -> float:
+        return 1980.0
+
+
+class FakeHandle:
+    """A step that multiplies on the CPU and takes `us`."""
+
+    def __init__(self, us: float, error: float = 0.0):
+        self.us, self.error = us, error
+        self.spec = registry.KERNELS[0]
+
+    def launcher(self, A, B, C):
+        def launch() -> None:
+            FakeEvent.now += self.us
+            torch.matmul(A, B, out=C)
+            C.mul_(1 + self.error)
+
+        return launch
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """torch.cuda as far as `measure` uses it."""
+    properties = types.SimpleNamespace(L2_cache_size=1 << 20, multi_processor_count=132)
+    monkeypatch.setattr(torch.cuda, "Event", FakeEvent)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    stream = types.SimpleNamespace(cuda_stream=7)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: stream)
+    empty = torch.empty
+    monkeypatch.setattr(torch, "empty", lambda *size, device=None, **more: empty(*size, **more))
+    monkeypatch.setattr(timing, "Clock", FakeClock)
+    M, N, K = SHAPE
+    operands = (torch.randn(M, K), torch.randn(K, N), torch.empty(M, N))
+    monkeypatch.setattr(live, "random_operands", lambda shape: operands)
+    monkeypatch.setattr(GpuTimer, "heat", lambda *_: None)
+    monkeypatch.setattr(GpuTimer, "rest", lambda *_: None)
+
+    def cublas(A, B, C):
+        return FakeHandle(100.0).launcher(A, B, C)
+
+    monkeypatch.setattr(live, "launch_cublas", cublas)
+    monkeypatch.setattr(live, "_cublaslt", lambda *_: (live.Entry("cublaslt_best", cublas), ""))
+    return operands
+
+
+def protocol(mode: str = "interleaved", **more) -> Protocol:
+    values = {"warm_l2": False, "baselines": ("cublas",), "samples": 10, "seconds": None}
+    return Protocol(mode, **{**values, **more})
+
+
+def test_rows_of_one_size(gpu):
+    rows, during, note = live.measure({"mine": FakeHandle(200.0)}, SHAPE, protocol())
+    mine, cublas = rows
+    assert (mine.kernel, cublas.kernel, note) == ("mine", "cublas", "")
+    assert mine.time_us == pytest.approx(200)
+    assert mine.spread == pytest.approx((200, 200))
+    assert mine.ratio == pytest.approx(0.5)
+    flops = 2 * 64 * 96 * 32
+    assert mine.tflops == pytest.approx(flops / 200e-6 / 1e12)
+    assert mine.flop_per_clk_sm == pytest.approx(flops / (200e-6 * 1980e6 * 132))
+    assert (mine.samples, mine.batch, mine.l2, mine.mode) == (10, 1, "cold", "interleaved")
+    assert during["power_w"] is None
+
+
+def test_baselines_not_asked_for_still_give_the_ratio(gpu):
+    rows, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, protocol(baselines=()))
+    assert [row.kernel for row in rows] == ["mine"]
+    assert rows[0].ratio == pytest.approx(0.5)
+    both = protocol(baselines=("cublas", "cublaslt_best"))
+    rows, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, both)
+    assert [row.kernel for row in rows] == ["mine", "cublas", "cublaslt_best"]
+
+
+def test_short_launches_are_timed_in_batches(gpu, monkeypatch):
+    def graph(entry, operands, batch, l2):
+        launch = entry.prepare(*operands)
+        return lambda: [launch() for _ in range(batch)]
+
+    monkeypatch.setattr(live, "_graph", graph)
+    rows, _, _ = live.measure({"mine": FakeHandle(10.0)}, SHAPE, protocol())
+    assert [row.batch for row in rows] == [20, 20]
+    assert rows[0].time_us == pytest.approx(10)
+
+
+def test_burst_and_sustained(gpu):
+    rows, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, protocol("burst"))
+    assert (rows[0].mode, rows[0].samples, rows[0].l2) == ("burst", 30, "cold")
+    steady = protocol("sustained", seconds=0.01)
+    rows, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, steady)
+    assert (rows[0].mode, rows[0].l2) == ("sustained", "warm")
+    assert rows[0].ratio == pytest.approx(0.5)
+
+
+def test_a_wrong_kernel_is_not_timed(gpu):
+    with pytest.raises(LaunchError, match="mine: its result at 64x96x32 is wrong"):
+        live.measure({"mine": FakeHandle(200.0, error=1e-3)}, SHAPE, protocol())
+    with pytest.raises(LaunchError, match="wrong"):
+        live.measure({"mine": FakeHandle(200.0, error=float("nan"))}, SHAPE, protocol())
+
+
+def test_a_warm_launch_is_preceded_by_itself_and_a_cold_one_by_a_flush(gpu):
+    calls = []
+    launch = Launch("x", lambda: calls.append(1))
+    GpuTimer(cold=True).time(launch)
+    assert len(calls) == 1
+    GpuTimer(cold=False).time(launch)
+    assert len(calls) == 3
+
+
+# ---- cublasLt ----
+
+# A stand-in with the signatures and the structures of cublasLt.h. It multiplies column-major
+# matrices on the CPU, and its second algorithm refuses to run.
+STUB = r"""
+#include <cstddef>
+#include <cstdint>
+struct Layout { int type; uint64_t rows, cols; int64_t ld; };
+struct Algo { uint64_t data[8]; };
+struct Result { Algo algo; size_t workspaceSize; int state; float wavesCount; int reserved[4]; };
+struct Desc { int compute, scale; };
+struct Preference { uint64_t workspace; };
+extern "C" {
+size_t cublasLtGetVersion() { return 130100; }
+int result_bytes() { return sizeof(Result); }
+int cublasLtCreate(void** handle) { *handle = (void*)0x7777; return 0; }
+int cublasLtMatmulDescCreate(Desc** d, int compute, int scale) {
+  *d = new Desc{compute, scale};
+  return compute == 68 && scale == 0 ? 0 : 7;
+}
+int cublasLtMatrixLayoutCreate(Layout** l, int type, uint64_t rows, uint64_t cols, int64_t ld) {
+  *l = new Layout{type, rows, cols, ld};
+  return 0;
+}
+int cublasLtMatmulPreferenceCreate(Preference** p) { *p = new Preference{0}; return 0; }
+int cublasLtMatmulPreferenceSetAttribute(Preference* p, int what, const void* v, size_t bytes) {
+  if (what != 1 || bytes != 8) return 7;
+  p->workspace = *(const uint64_t*)v;
+  return 0;
+}
+int cublasLtMatmulAlgoGetHeuristic(void* handle, Desc*, Layout*, Layout*, Layout* c, Layout* d,
+                                   Preference* p, int requested, Result* out, int* found) {
+  if (handle != (void*)0x7777 || p->workspace != 32u << 20 || c != d || requested != 8) return 7;
+  for (int i = 0; i < 3; ++i) {
+    out[i] = {};
+    out[i].algo.data[0] = 100 + i;
+    out[i].state = i == 2 ? 15 : 0;  // the third is not supported
+  }
+  *found = 3;
+  return 0;
+}
+int cublasLtMatmul(void* handle, Desc*, const float* alpha, const float* A, Layout* a,
+                   const float* B, Layout* b, const float* beta, const float* C, Layout*, float* D,
+                   Layout* d, const Algo* algo, void* workspace, size_t bytes, void* stream) {
+  if (handle != (void*)0x7777 || C != D || !workspace || bytes != 32u << 20) return 7;
+  if (stream != (void*)7 || *alpha != 1 || *beta != 0 || a->cols != b->rows) return 7;
+  if (algo->data[0] != 100) return 15;
+  for (uint64_t i = 0; i < d->rows; ++i)
+    for (uint64_t j = 0; j < d->cols; ++j) {
+      float sum = 0;
+      for (uint64_t k = 0; k < a->cols; ++k) sum += A[i + k * a->ld] * B[k + j * b->ld];
+      D[i + j * d->ld] = sum;
+    }
+  return 0;
+}
+int cublasLtMatmulPreferenceDestroy(Preference* p) { delete p; return 0; }
+int cublasLtMatmulDescDestroy(Desc* d) { delete d; return 0; }
+int cublasLtMatrixLayoutDestroy(Layout* l) { delete l; return 0; }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def stub(tmp_path_factory) -> ctypes.CDLL:
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    folder = tmp_path_factory.mktemp("cublaslt")
+    (folder / "stub.cpp").write_text(STUB)
+    command = ["g++", "-shared", "-fPIC", "-o", str(folder / "stub.so"), str(folder / "stub.cpp")]
+    subprocess.run(command, check=True)
+    library = ctypes.CDLL(str(folder / "stub.so"))
+    library.cublasLtGetVersion.restype = ctypes.c_size_t
+    return library
+
+
+@pytest.fixture
+def lt(gpu, stub, monkeypatch):
+    cublaslt._handle.cache_clear()
+    monkeypatch.setattr(cublaslt, "_library", lambda: stub)
+    yield gpu
+    cublaslt._handle.cache_clear()
+
+
+def test_the_structure_has_the_headers_size(stub):
+    assert ctypes.sizeof(cublaslt._Heuristic) == stub.result_bytes() == 96
+
+
+def test_row_major_products_through_a_column_major_library(lt):
+    A, B, C = lt
+    plan = cublaslt.Plan(A, B, C)
+    assert len(plan) == 2  # the unsupported one is left out
+    plan.launcher(0, A, B, C)()
+    torch.testing.assert_close(C, A @ B, rtol=1e-5, atol=1e-5)
+    with pytest.raises(LaunchError, match="status 15"):
+        plan.launcher(1, A, B, C)()
+
+
+def test_the_fastest_that_runs_is_taken(lt):
+    A, B, C = lt
+    entry, note = choose_cublaslt(lt, GpuTimer(cold=True))
+    assert (entry.name, note) == ("cublaslt_best", "")
+    C.zero_()
+    entry.prepare(A, B, C)()
+    torch.testing.assert_close(C, A @ B, rtol=1e-5, atol=1e-5)
+
+
+def test_the_version_is_spelled_out(lt):
+    assert cublaslt.version() == "13.1.0"
+
+
+def test_other_dtypes_are_refused(lt):
+    A, B, C = (t.double() for t in lt)
+    with pytest.raises(ArgumentError, match="float64"):
+        cublaslt.Plan(A, B, C)

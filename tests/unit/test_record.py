@@ -1,0 +1,366 @@
+"""Recorded files: whole or not at all; and what is made of ncu's output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from gemmlab import counters, measurements, record, registry, tables
+from gemmlab.errors import ArgumentError, BackendError, MeasurementError
+from gemmlab.measurements import Measurements, load, save
+
+ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
+NAIVE, COALESCED = registry.names()[:2]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
+    return tmp_path / "book" / "measurements"
+
+
+def probes(value: float = 65.2) -> dict:
+    return {"environment": ENV, "ffma_tflops": value}
+
+
+# ---- the file ----
+
+
+def test_what_is_saved_is_loaded(folder):
+    path = save(Measurements("NVIDIA H200", {"probes": probes(65.123456789)}))
+    assert path == folder / "h200.json"
+    loaded = load(path)
+    assert loaded.gpu == "NVIDIA H200"
+    assert loaded.section("probes")["ffma_tflops"] == 65.1235
+    assert loaded.environment == ENV
+    assert load() == loaded
+
+
+def test_counters_keep_all_their_digits(folder):
+    data = {"environment": ENV, "size": 256, "kernels": {NAIVE: {"sectors": 17301504}}}
+    path = save(Measurements("NVIDIA H200", {"counters": data}))
+    assert load(path).section("counters")["kernels"][NAIVE]["sectors"] == 17301504
+
+
+@pytest.mark.parametrize(
+    ("text", "needle"),
+    [
+        ("", "not readable as JSON"),
+        ('{"schema": 1, "gpu": "X", "bench', "not readable as JSON"),
+        ('{"schema": 99, "gpu": "X"}', "has schema 99, expected 1"),
+        ('{"gpu": "X"}', "has schema None"),
+        ("[1, 2]", "has schema 'list'"),
+        ('{"schema": 1}', "corrupt"),
+        ('{"schema": 1, "gpu": "X", "probes": {}}', "corrupt"),
+        ('{"schema": 1, "gpu": "X", "probes": []}', "corrupt"),
+        ('{"schema": 1, "gpu": "X", "benchmark": {"environment": {}}}', "corrupt"),
+        (
+            '{"schema": 1, "gpu": "X", "benchmark": {"environment": {}, "source": "recorded", '
+            '"rows": [{"kernel": "a"}]}}',
+            "corrupt",
+        ),
+    ],
+)
+def test_a_damaged_file_is_named_with_what_to_do(folder, text, needle):
+    folder.mkdir(parents=True)
+    path = folder / "h200.json"
+    path.write_text(text)
+    with pytest.raises(MeasurementError, match=needle) as caught:
+        load(path)
+    assert "h200.json" in str(caught.value)
+    assert "gemmlab record" in str(caught.value)
+
+
+def load_counters() -> dict:
+    return load().section("counters")
+
+
+@pytest.mark.parametrize(
+    ("section", "data", "shown"),
+    [
+        ("probes", {}, tables.ceilings),
+        ("counters", {"size": 256}, lambda: load_counters()["kernels"]),
+        ("resources", {"kernels": {}}, lambda: tables.resources(NAIVE)),
+        ("limits", {"size": 4096}, lambda: tables.limits(NAIVE)),
+        ("arbitration", {"kernels": {NAIVE: {}}}, lambda: tables.arbitration(COALESCED)),
+    ],
+)
+def test_a_section_that_lacks_something_says_how_to_record_it(folder, section, data, shown):
+    save(Measurements("NVIDIA H200", {section: {"environment": ENV, **data}}))
+    with pytest.raises(MeasurementError, match=f"{section}: .* --only {section}"):
+        shown()
+
+
+def test_pitfalls_that_are_incomplete_are_a_damaged_file(folder):
+    ways = [{"way": "CUDA events", "size": 4096}]
+    save(Measurements("NVIDIA H200", {"pitfalls": {"environment": ENV, "ways": ways}}))
+    with pytest.raises(MeasurementError, match=r"h200.json: corrupt .*a way is not complete"):
+        load(folder / "h200.json")
+
+
+def test_bytes_that_are_no_text_are_a_damaged_file_too(folder):
+    folder.mkdir(parents=True)
+    (folder / "h200.json").write_bytes(b"\xff\xfe\x00\x80")
+    with pytest.raises(MeasurementError, match="not readable"):
+        load()
+
+
+def test_no_file_at_all_says_how_to_make_one(folder):
+    with pytest.raises(MeasurementError, match="gemmlab record"):
+        load()
+    with pytest.raises(MeasurementError, match="no such recorded run"):
+        load(folder / "h100.json")
+
+
+def test_a_section_never_recorded_or_left_out_says_why(folder):
+    loaded = Measurements("X", {"counters": {"environment": ENV, "omitted": "no ncu here"}})
+    with pytest.raises(MeasurementError, match="no ncu here"):
+        loaded.section("counters")
+    with pytest.raises(MeasurementError, match="record --only probes"):
+        loaded.section("probes")
+
+
+def test_of_several_recordings_the_newest_is_shown(folder):
+    old = {**ENV, "gpu": "NVIDIA A100", "date": "2025-01-01T00:00:00Z"}
+    save(Measurements("NVIDIA A100", {"probes": {"environment": old}}))
+    save(Measurements("NVIDIA H200", {"probes": probes()}))
+    assert load().gpu == "NVIDIA H200"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "name"),
+    [
+        ("NVIDIA H200", "h200"),
+        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
+        ("NVIDIA H100 80GB HBM3", "h100-80gb-hbm3"),
+    ],
+)
+def test_file_names(gpu, name):
+    assert measurements.slug(gpu) == name
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_no_litter(folder, monkeypatch):
+    path = save(Measurements("NVIDIA H200", {"probes": probes()}))
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        save(Measurements("NVIDIA H200", {"probes": probes(1.0)}))
+    assert path.read_bytes() == before
+    assert list(folder.iterdir()) == [path]
+
+
+def test_a_number_that_is_none_is_refused_before_anything_is_written(folder):
+    with pytest.raises(ValueError, match="JSON"):
+        save(Measurements("NVIDIA H200", {"probes": probes(float("nan"))}))
+    assert not list(folder.glob("*"))
+
+
+def test_comments_and_spaces_do_not_change_the_digest_but_code_does(tmp_path):
+    spec = registry.get(NAIVE)
+    text = spec.path.read_text()
+    import dataclasses
+
+    def digest(changed: str) -> str:
+        path = tmp_path / "kernel.cuh"
+        common = registry.repository_root() / "kernels" / "common"
+        path.write_text(changed.replace('"../common/', f'"{common}/'))
+        return measurements.source_digest(dataclasses.replace(spec, written_to=str(path)))
+
+    assert digest(text) == digest("// a word\n" + text.replace("  ", "    "))
+    assert digest(text) != digest(text.replace("acc += a * b", "acc -= a * b"))
+
+
+# ---- recording ----
+
+
+@pytest.fixture
+def on_a_gpu(folder, monkeypatch):
+    """`record` with everything that needs a GPU replaced."""
+    monkeypatch.setattr(record, "why_no_gpu", lambda: "")
+    monkeypatch.setattr(record, "environment", lambda: dict(ENV))
+    monkeypatch.setattr(record, "_build_all", lambda names: None)
+    monkeypatch.setattr(record, "EXPERIMENTS", {})
+    monkeypatch.setattr(record.probes, "ceilings", lambda: {"ffma_tflops": 65.0})
+    monkeypatch.setattr(record, "_resources", lambda spec: {"registers": 40})
+    return folder / "h200.json"
+
+
+def test_only_the_asked_section_changes(on_a_gpu):
+    save(Measurements("NVIDIA H200", {"probes": probes(1.0)}), on_a_gpu)
+    assert record.record(only=["resources"]) == on_a_gpu
+    loaded = load(on_a_gpu)
+    assert loaded.section("probes")["ffma_tflops"] == 1.0
+    assert loaded.section("resources")["kernels"][NAIVE] == {"registers": 40}
+    record.record(only=["probes"])
+    assert load(on_a_gpu).section("probes")["ffma_tflops"] == 65.0
+
+
+def test_an_interrupted_recording_leaves_the_old_file_untouched(on_a_gpu, monkeypatch):
+    save(Measurements("NVIDIA H200", {"probes": probes(1.0)}), on_a_gpu)
+    before = on_a_gpu.read_bytes()
+
+    def interrupted(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(record, "_resources", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        record.record(only=["probes", "resources"])
+    assert on_a_gpu.read_bytes() == before
+    assert list(on_a_gpu.parent.iterdir()) == [on_a_gpu]
+
+
+def test_a_section_that_fails_does_not_lose_the_others(on_a_gpu, monkeypatch):
+    def broken():
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(record.probes, "ceilings", broken)
+    with pytest.raises(MeasurementError, match="probes: out of memory"):
+        record.record(only=["probes", "resources"])
+    assert set(load(on_a_gpu).sections) == {"resources"}
+
+
+def test_counters_that_may_not_be_read_are_left_out_with_the_reason(on_a_gpu, monkeypatch):
+    def refused(*_):
+        raise MeasurementError("the driver lets only administrators read counters")
+
+    monkeypatch.setattr(record.counters, "collect", refused)
+    record.record(only=["counters", "traffic"])
+    with pytest.raises(MeasurementError, match="administrators"):
+        load(on_a_gpu).section("counters")
+
+
+def test_a_damaged_file_is_not_written_over(on_a_gpu):
+    on_a_gpu.parent.mkdir(parents=True)
+    on_a_gpu.write_text("{")
+    with pytest.raises(MeasurementError, match="not readable"):
+        record.record(only=["probes"])
+    assert on_a_gpu.read_text() == "{"
+
+
+def test_record_refuses_what_it_cannot_do(folder, monkeypatch):
+    with pytest.raises(ArgumentError, match="allowed are benchmark"):
+        record.record(only=["everything"])
+    with pytest.raises(ArgumentError, match="cubes"):
+        record.record(sizes=[(128, 256, 64)])
+    monkeypatch.setattr(record, "why_no_gpu", lambda: "torch sees no CUDA GPU")
+    with pytest.raises(BackendError, match="no CUDA GPU"):
+        record.record()
+
+
+# ---- ncu ----
+
+WIDE = """==PROF== Connected to process 4711 (/usr/bin/python3.12)
+==PROF== Profiling "kernel" - 0: 0%....50%....100% - 3 passes
+"ID","Process ID","Kernel Name","Block Size","m__a.sum","m__b.sum"
+"","","","","sector","byte"
+"0","4711","sgemm_01_naive::kernel(const float *, float *)","(32, 8, 1)","17,301,504","1,024"
+"1","4711","sgemm_02_coalesced::kernel(const float *, float *)","(32, 8, 1)","2,359,296","n/a"
+==PROF== Disconnected from process 4711
+"""
+LONG = """"ID","Kernel Name","Section Name","Metric Name","Metric Unit","Metric Value"
+"0","sgemm_01_naive::kernel(int)","Command line metrics","m__a.sum","sector","17,301,504"
+"0","sgemm_01_naive::kernel(int)","Command line metrics","m__b.sum","byte","1,024"
+"1","sgemm_02_coalesced::kernel(int)","Command line metrics","m__a.sum","sector","2,359,296"
+"""
+
+
+@pytest.mark.parametrize("text", [WIDE, LONG])
+def test_both_forms_of_ncus_csv_are_read(text):
+    first, second = counters.parse(text)
+    assert (first["m__a.sum"], first["m__b.sum"]) == (17301504, 1024)
+    assert second["m__a.sum"] == 2359296
+    assert second.get("m__b.sum") in (None, "n/a")
+
+
+def test_no_csv_is_no_launch():
+    assert counters.parse("==ERROR== something\n") == []
+
+
+class FakeNcu:
+    """Answers `subprocess.run` as ncu would: a log file, what it printed, an exit code."""
+
+    def __init__(self, *answers: tuple[str, str, int]):
+        self.answers = list(answers)
+        self.commands: list[list[str]] = []
+
+    def __call__(self, command, **_):
+        self.commands.append(command)
+        log, printed, code = self.answers.pop(0)
+        with open(command[command.index("--log-file") + 1], "w") as file:
+            file.write(log)
+        return subprocess.CompletedProcess(command, code, printed, "")
+
+
+@pytest.fixture
+def fake_ncu(monkeypatch):
+    def install(*answers):
+        fake = FakeNcu(*answers)
+        monkeypatch.setattr(counters, "find_ncu", lambda: "/usr/bin/ncu")
+        monkeypatch.setattr(counters.subprocess, "run", fake)
+        return fake
+
+    return install
+
+
+def test_launches_go_to_names_by_order_and_a_missing_value_is_left_out(fake_ncu):
+    fake = fake_ncu((WIDE, "", 0))
+    found = counters.collect([NAIVE, COALESCED], 256, {"A": "m__a.sum", "B": "m__b.sum"})
+    assert found == {NAIVE: {"A": 17301504, "B": 1024}, COALESCED: {"A": 2359296}}
+    command = fake.commands[0]
+    assert command[command.index("--clock-control") + 1] == "none"
+    assert command[-4:] == ["--size", "256", NAIVE, COALESCED]
+
+
+def test_cublas_may_be_several_launches(fake_ncu):
+    text = WIDE.replace("sgemm_01_naive", "cutlass").replace("sgemm_02_coalesced", "reduce")
+    fake_ncu((text, "", 0))
+    assert counters.collect(["cublas"], 256, {"A": "m__a.sum"}) == {
+        "cublas": {"A": 17301504 + 2359296}
+    }
+
+
+def test_a_metric_that_ncu_does_not_know_is_dropped_and_the_rest_read(fake_ncu):
+    fake = fake_ncu(("==ERROR== Failed to find metric m__b.sum\n", "", 1), (WIDE, "", 0))
+    found = counters.collect([NAIVE, COALESCED], 256, {"A": "m__a.sum", "B": "m__b.sum"})
+    assert found[NAIVE] == {"A": 17301504}
+    assert fake.commands[1][fake.commands[1].index("--metrics") + 1] == "m__a.sum"
+
+
+def test_a_refusal_says_what_would_help(fake_ncu):
+    fake_ncu(("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", "", 1))
+    with pytest.raises(MeasurementError, match="only administrators"):
+        counters.collect([NAIVE], 256, {"A": "m__a.sum"})
+
+
+def test_an_unexpected_failure_carries_ncus_own_words(fake_ncu):
+    fake_ncu(("==ERROR== LibraryNotLoaded\n", "", 1))
+    with pytest.raises(MeasurementError, match="LibraryNotLoaded"):
+        counters.collect([NAIVE], 256, {"A": "m__a.sum"})
+
+
+def test_launches_that_do_not_match_the_kernels_are_refused(fake_ncu):
+    fake_ncu((WIDE, "", 0))
+    with pytest.raises(MeasurementError, match="2 launches for 1"):
+        counters.collect([NAIVE], 256, {"A": "m__a.sum"})
+    fake_ncu((WIDE, "", 0))
+    with pytest.raises(MeasurementError, match="where sgemm_02_coalesced was launched"):
+        counters.collect([COALESCED, NAIVE], 256, {"A": "m__a.sum"})
+
+
+def test_no_ncu_is_a_clear_error(monkeypatch):
+    monkeypatch.setattr(counters, "find_ncu", lambda: None)
+    with pytest.raises(BackendError, match="Nsight Compute"):
+        counters.collect([NAIVE], 256, {"A": "m__a.sum"})
+
+
+def test_the_file_is_plain_json_with_short_lines(folder):
+    path = save(Measurements("NVIDIA H200", {"probes": probes()}))
+    text = path.read_text()
+    assert json.loads(text)["schema"] == measurements.SCHEMA
+    assert max(map(len, text.splitlines())) < 100

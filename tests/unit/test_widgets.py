@@ -1,0 +1,350 @@
+"""The widgets' Python side: what they show without a browser, and what they refuse."""
+
+import base64
+import io
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from PIL import Image
+
+from gemmlab.errors import ArgumentError
+from gemmlab.layouts import Access, Layout, Swizzle
+from gemmlab.widgets import BankMap, Ladder, Predict, predict
+
+ENVIRONMENT = "some GPU, 2026-01-02, driver 1.2, CUDA 13.0"
+
+
+def bench_rows():
+    speed = {"sgemm_01_naive": 0.5, "sgemm_04_register_tiling": 38.0, "cublas": 50.0}
+    return [
+        {"kernel": kernel, "M": n, "N": n, "K": n, "tflops": tflops, "ratio": tflops / 50,
+         "flop_per_clk_sm": None, "time_us": 2e-6 * n**3 / tflops}
+        for n in (1024, 4096)
+        for kernel, tflops in speed.items()
+    ]  # fmt: skip
+
+
+def bank_map(**more):
+    arguments = {"pattern": "transposed A store", "row_length": 128, "rows": 16}
+    return BankMap(**{**arguments, **more})
+
+
+def both_accesses(**more):
+    accesses = [
+        Access("transposed A store", 4, True, "store"),
+        Access("float4 fragment of A", 16, False, "read"),
+    ]
+    return BankMap(accesses=accesses, row_length=128, rows=16, **more)
+
+
+def make_predict():
+    return predict("How many `wavefronts`?", 4, "wavefronts", "Four lanes **meet** in one bank.")
+
+
+def make_ladder():
+    return Ladder(bench_rows(), ENVIRONMENT)
+
+
+WIDGETS = [bank_map, make_predict, make_ladder]
+
+
+@pytest.fixture(params=WIDGETS, ids=lambda make: make.__name__)
+def make(request):
+    return request.param
+
+
+def without_pictures(html):
+    return re.sub(r"data:image/png;base64,[A-Za-z0-9+/=]+", "", html)
+
+
+def test_a_bundle_has_four_faces(make):
+    bundle = make()._repr_mimebundle_()
+    assert set(bundle) == {
+        "application/vnd.jupyter.widget-view+json", "text/html", "image/png", "text/plain"
+    }  # fmt: skip
+    image = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"])))
+    assert image.format == "PNG"
+    assert 700 <= image.width <= 800
+    assert bundle["text/plain"] == repr(make())
+
+
+def test_html_is_deterministic(make):
+    assert make().to_html() == make().to_html()
+
+
+@pytest.mark.slow
+def test_html_is_the_same_in_another_process():
+    code = "import json,sys; from gemmlab.widgets import *; print(BankMap().to_html())"
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        for _ in range(2)
+    ]
+    assert without_pictures(runs[0].stdout) == without_pictures(runs[1].stdout)
+    assert without_pictures(BankMap().to_html()) == without_pictures(runs[0].stdout.rstrip("\n"))
+
+
+def module_of(html):
+    return base64.b64decode(re.search(r"text/javascript;base64,([^\"]+)", html)[1]).decode()
+
+
+def test_html_is_self_contained(make):
+    html = make().to_html()
+    assert len(html) < 150_000
+    text = re.sub(r"base64,[A-Za-z0-9+/=]+|atob\([^)]*\)", "", html)
+    assert not re.findall(r"""(?:https?:)?//[a-z]|url\(|@import|<link|<iframe""", text)
+    assert not re.findall(r"https?://|^import |fetch\(", module_of(html), re.MULTILINE)
+
+
+def test_html_holds_what_it_needs(make):
+    widget = make()
+    html = widget.to_html()
+    assert html.count("<style>") == html.count('<script type="module">') == 1
+    key = re.search(r'data-gemmlab="([0-9a-f]{12})"', html)[1]
+    data = json.loads(base64.b64decode(re.search(r'atob\("([^"]+)"\)', html)[1]))
+    assert data == [key, widget.config, widget.state]
+
+
+def test_different_widgets_have_different_keys():
+    assert bank_map().key() != bank_map(layout="pad 1").key()
+    assert bank_map().key() == bank_map().key()
+
+
+# --- BankMap --------------------------------------------------------------------------------------
+
+
+def test_the_alt_text_states_the_reading():
+    alt = re.search(r'<img alt="([^"]*)"', bank_map().to_html())[1]
+    assert "4 wavefronts, the minimum is 1: 3 too many" in alt
+    assert "Lanes 0 to 3 meet in bank 0" in alt
+
+
+def test_a_bank_map_follows_its_state():
+    widget = bank_map(swizzle=Swizzle(2, 3, 6), pad=0)
+    assert [request.wavefronts for request in widget.requests] == [4]
+    widget.state = {**widget.state, "kind": "swizzle"}
+    assert widget.shown_layout == Layout.parse(Swizzle(2, 3, 6))
+    assert [request.wavefronts for request in widget.requests] == [1]
+
+
+def test_a_layout_can_be_the_first_state():
+    assert bank_map(layout="Swizzle<2,3,6>").requests[0].conflicts == 0
+    assert bank_map(layout=Swizzle(2, 3, 6)).requests[0].conflicts == 0
+    assert bank_map(layout="col ^ (row/4*8)").requests[0].conflicts == 0
+    assert bank_map(layout="pad 2").requests[0].conflicts == 0
+
+
+def test_a_preset_s_name_says_whether_it_stores():
+    assert bank_map().state["accesses"][0]["store"] is True
+    assert bank_map(store=False).state["accesses"][0]["store"] is False
+    assert BankMap().state["accesses"][0]["store"] is False
+
+
+def test_the_default_swizzle_frees_columns():
+    widget = BankMap(width=16, element=2, row_length=64, pattern="column")
+    widget.state = {**widget.state, "kind": "swizzle"}
+    assert widget.state["swizzle"] == [3, 3, 3]
+    assert widget.requests[0].conflicts == 0
+
+
+def test_a_goal_counts_all_accesses():
+    widget = both_accesses(goal={"conflicts": 0})
+    assert not widget.solved
+    for kind, change, solved in (
+        ("pad", {"pad": 2}, False),  # mends the store, misaligns the read
+        ("pad", {"pad": 4}, False),
+        ("swizzle", {"swizzle": [2, 3, 6]}, True),
+        ("formula", {"formula": "col ^ (row/4*8)"}, True),
+        ("formula", {"formula": "col ^"}, False),
+    ):
+        widget.state = {**widget.state, "kind": kind, **change}
+        assert widget.solved == solved, (kind, change)
+
+
+def test_a_goal_can_ask_for_a_kind_of_layout():
+    widget = bank_map(goal={"wavefronts": 1, "layout": "swizzle"})
+    assert widget.config["goal"]["text"] == "1 wavefront, by a swizzle."
+    widget.state = {**widget.state, "kind": "pad", "pad": 2}
+    assert not widget.solved
+    widget.state = {**widget.state, "kind": "swizzle", "swizzle": [2, 3, 6]}
+    assert widget.solved
+
+
+def test_without_a_goal_nothing_is_solved():
+    assert bank_map(layout="pad 2").solved is False
+
+
+def test_a_layout_that_faults_is_shown_not_refused():
+    widget = BankMap(width=16, pattern="float4 row by row", row_length=16, layout="pad 1")
+    assert "misaligned" in widget.summary()
+    assert widget.png()[:4] == b"\x89PNG"
+    with pytest.raises(ArgumentError, match="misaligned"):
+        _ = widget.requests
+
+
+def test_what_a_reader_types_may_be_broken():
+    widget = bank_map(swizzle=Swizzle(2, 3, 6), goal={"wavefronts": 1})
+    start = widget.state
+    widget.state = {**start, "kind": "formula", "formula": "col ^"}
+    assert "found the end" in widget.summary()
+    widget.state = {**widget.state, "kind": "swizzle"}
+    assert widget.solved
+    broken = {**start["accesses"][0], "pattern": "row = ; col = 0"}
+    widget.state = {**start, "accesses": [broken]}
+    assert "expected a number or a name" in repr(widget)
+    assert widget.png()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"width": 3}, "width"),
+        ({"row_length": 0}, "row_length"),
+        ({"row_length": "128"}, "row_length"),
+        ({"rows": 8}, "rows"),
+        ({"rows": 1000}, "rows"),
+        ({"element": 3}, "element"),
+        ({"element": 8}, "element"),
+        ({"pattern": "zigzag"}, "pattern"),
+        ({"pattern": "row = lane; col = "}, "formula"),
+        ({"pattern": "row = __import__('os'); col = 0"}, "formula"),
+        ({"pattern": "row = 0; col = lane - 1"}, "pattern"),
+        ({"layout": "twisted"}, "layout"),
+        ({"layout": "Swizzle<2,3,1>"}, "S"),
+        ({"layout": Swizzle(2, 3, -6)}, "swizzle"),
+        ({"swizzle": Swizzle(2, 3, -6)}, "swizzle"),
+        ({"swizzle": "col"}, "swizzle"),
+        ({"pad": 1.5}, "pad"),
+        ({"swizzle": "none"}, "swizzle"),
+        ({"formula": "row ^"}, "formula"),
+        ({"accesses": []}, "accesses"),
+        ({"accesses": ["row"]}, "accesses"),
+        ({"goal": {}}, "goal"),
+        ({"goal": {"speed": 1}}, "goal"),
+        ({"goal": {"wavefronts": -1}}, "goal"),
+        ({"goal": {"wavefronts": 1, "layout": "none"}}, "goal"),
+        ({"goal": "1 wavefront"}, "goal"),
+        ({"caption": 3}, "caption"),
+    ],
+)
+def test_bad_arguments_of_bank_map_are_refused(arguments, name):
+    with pytest.raises(ArgumentError, match=name):
+        bank_map(**arguments)
+
+
+# --- Predict --------------------------------------------------------------------------------------
+
+
+def test_the_answer_is_folded_away_and_nowhere_else():
+    widget = predict("How many?", 1234, "wavefronts", "Because of that.")
+    hidden = re.compile(r"<details>.*?</details>|<script.*?</script>", re.DOTALL)
+    outside = hidden.sub("", widget.to_html())
+    assert "1,234" not in outside
+    assert "Because" not in outside
+    assert "1,234 wavefronts" in re.search(r"<details>.*?</details>", widget.to_html(), re.S)[0]
+    assert "1234" not in widget.summary() + repr(widget)
+    script = re.search(r"<script.*?</script>", widget.to_html(), re.S)[0]
+    assert "Because" not in script
+
+
+def test_markup_is_escaped():
+    html = predict("Is `a<b` **so**? <script>alert(1)</script>", 1).fallback()
+    assert "<code>a&lt;b</code> <strong>so</strong>? &lt;script&gt;" in html
+
+
+@pytest.mark.parametrize(
+    ("answer", "tolerance", "guess", "right"),
+    [(4, 0, 4, True), (4, 0, 5, False), (43.0, "10%", 40, True), (43.0, "10%", 38, False),
+     (43.0, 0.5, 43.5, True), (43.0, 0.5, 43.6, False), (0, 0, 0, True), (-2, "50%", -3, True)],
+)  # fmt: skip
+def test_right_and_wrong_numbers(answer, tolerance, guess, right):
+    widget = predict("?", answer, tolerance=tolerance)
+    assert widget.correct is None
+    widget.state = {"guess": guess, "first": guess}
+    assert widget.correct is right
+
+
+def test_right_and_wrong_choices():
+    widget = predict("Which?", "b", choices=["a", "b"])
+    widget.state = {"guess": "a", "first": "a"}
+    assert widget.correct is False
+    widget.state = {"guess": "b", "first": "a"}
+    assert widget.correct is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"question": ""}, "question"),
+        ({"question": 3}, "question"),
+        ({"answer": "four"}, "answer"),
+        ({"answer": float("nan")}, "answer"),
+        ({"answer": True}, "answer"),
+        ({"unit": None}, "unit"),
+        ({"explain": 3}, "explain"),
+        ({"tolerance": -1}, "tolerance"),
+        ({"tolerance": "10"}, "tolerance"),
+        ({"tolerance": float("inf")}, "tolerance"),
+        ({"tolerance": None}, "tolerance"),
+        ({"choices": ["a"], "answer": "a"}, "choices"),
+        ({"choices": "ab", "answer": "a"}, "choices"),
+        ({"choices": ["a", "a"], "answer": "a"}, "choices"),
+        ({"choices": ["a", "b"]}, "answer"),
+        ({"choices": ["a", "b"], "answer": "b", "tolerance": 1}, "tolerance"),
+    ],
+)
+def test_bad_arguments_of_predict_are_refused(arguments, name):
+    with pytest.raises(ArgumentError, match=name):
+        Predict(**{"question": "How many?", "answer": 4, **arguments})
+
+
+# --- Ladder ---------------------------------------------------------------------------------------
+
+
+def test_the_ladder_in_words():
+    text = make_ladder().summary()
+    assert text.startswith("TFLOP/s at 4096: 01 naive 0.50, 04 register tiling 38.0, cuBLAS 50.0.")
+    assert text.endswith(f"recorded on {ENVIRONMENT}.")
+
+
+def test_the_ladder_so_far():
+    widget = Ladder(bench_rows(), ENVIRONMENT, until="sgemm_01_naive", size=1024, metric="time_us")
+    assert [row["kernel"] for row in widget.config["rows"]] == ["sgemm_01_naive", "cublas"] * 2
+    assert widget.config["highlight"] == "sgemm_01_naive"
+    assert widget.config["metrics"] == ["tflops", "ratio", "time_us"]
+    assert widget.config["sizes"] == ["1024", "4096"]
+    assert "01 naive 4.29 ms" in widget.summary()
+
+
+def test_a_bench_result_brings_its_own_environment():
+    from gemmlab.results import BenchResult, BenchRow
+
+    row = BenchRow("cublas", 64, 32, 16, 2.0, (1.9, 2.1), 0.03, 1.0, None, None, None, 20)
+    steady = BenchRow("cublas", 64, 32, 16, 2.0, (1.9, 2.1), 0.03, 1.0, None, None, 300.0, 20,
+                      mode="sustained")  # fmt: skip
+    environment = {"gpu": "some GPU", "date": "2026-01-02T03:04:05", "driver": "1.2"}
+    widget = Ladder(BenchResult((row, steady), "live", environment))
+    assert widget.config["origin"] == "measured now on some GPU, 2026-01-02, driver 1.2"
+    assert widget.config["sizes"] == ["64x32x16"]
+    assert len(widget.config["rows"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"rows": []}, "rows"),
+        ({"rows": [{"kernel": "cublas"}]}, "rows"),
+        ({"rows": bench_rows() + bench_rows()[:1]}, "rows"),
+        ({"environment": " "}, "environment"),
+        ({"source": "guessed"}, "source"),
+        ({"size": 512}, "size"),
+        ({"metric": "flop_per_clk_sm"}, "metric"),
+        ({"highlight": "sgemm_09"}, "highlight"),
+        ({"until": "cublas"}, "until"),
+    ],
+)
+def test_bad_arguments_of_ladder_are_refused(arguments, name):
+    with pytest.raises(ArgumentError, match=name):
+        Ladder(**{"rows": bench_rows(), "environment": ENVIRONMENT, **arguments})
