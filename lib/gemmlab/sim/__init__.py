@@ -1,0 +1,78 @@
+"""Kernels without a GPU: their CUDA source runs on this machine's processor, and is counted.
+
+Every CUDA thread is a fiber, every block runs on one OS thread, and the compiler reports every load
+and store. What is modelled: values, barriers, warp collectives, shared-memory wavefronts, global
+sectors, races. What is not: time, caches, occupancy.
+
+What is not seen, because nothing reports it:
+- races in global memory, between blocks or within one;
+- a pointer that walks from one __shared__ array straight into the next (an index out of an array
+  is seen, and so is a pointer that leaves all arrays);
+- memcpy of more than 16 bytes, and __device__ variables: executed, not counted;
+- the wavefronts and sectors of atomics, which have not been measured;
+- an endless loop: interrupt it (Ctrl-C), which works at its next memory access.
+An untraced run (`launch`) checks only what costs nothing: deadlock, index bounds, unmapped memory.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from .. import registry
+from ..errors import ArgumentError
+from . import build
+from .findings import Finding
+from .module import SimModule, open_module
+from .trace import LineCount, Trace
+
+__all__ = ["Finding", "LineCount", "SimModule", "Trace", "load", "load_source", "trace"]
+
+
+def load(spec: registry.KernelSpec) -> SimModule:
+    """The step, compiled for this machine at its first use.
+
+    Raises BackendError without g++, BuildError if the source does not compile.
+    """
+    return _open(spec.name, spec.path, f"launch_{spec.name}")
+
+
+def load_source(path: str | Path, launch_name: str, *, portable: bool = False) -> SimModule:
+    """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
+
+    portable: switch stacks by ucontext, as on processors that have no switch of ours.
+    """
+    return _open(Path(path).stem, Path(path), launch_name, portable)
+
+
+def trace(
+    kernel: str | registry.KernelSpec,
+    M: int = 256,
+    N: int = 256,
+    K: int = 64,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+) -> Trace:
+    """What a step asks of the memory system, by source line, on small integers (always the same).
+
+    M, N, K: sizes that the step takes, by default small ones: what a warp does is the same in all.
+    Raises UnknownKernelError, ArgumentError for a size, BackendError and BuildError.
+    """
+    spec = registry.get(getattr(kernel, "spec", kernel))
+    spec.check_sizes(M, N, K)
+    if min(M, N, K) < 1:
+        raise ArgumentError(f"M, N, K: got {M}, {N}, {K}; a trace needs sizes above 0")
+    A, B, C = integer_matrices(M, N, K)
+    return load(spec).trace(A, B, C, M, N, K, alpha, beta)
+
+
+def integer_matrices(M: int, N: int, K: int, seed: int = 0) -> tuple[np.ndarray, ...]:
+    """A, B and C of small integers as float32: sums of their products are exact in any order."""
+    random = np.random.default_rng(seed)
+    shapes = ((M, K), (K, N), (M, N))
+    return tuple(random.integers(-4, 5, shape).astype(np.float32) for shape in shapes)
+
+
+def _open(name: str, path: Path, launch: str, portable: bool = False) -> SimModule:
+    return open_module(name, build.kernel(path, launch, portable), build.runtime(portable))

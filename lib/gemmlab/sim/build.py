@@ -1,0 +1,185 @@
+"""Compile a kernel file for the CPU with g++, once per source text; the runtime once for all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ..build import included_files
+from ..errors import BackendError, BuildError
+from ..progress import busy
+from ..registry import cache_dir, repository_root
+from .lines import DYNAMIC_ARRAY, LineTable, dynamic_array_names, read_library
+
+HERE = Path(__file__).resolve().parent
+INCLUDE = HERE / "include"
+RUNTIME = HERE / "runtime"
+
+_COMMON = ("-std=c++17", "-fPIC", "-fdiagnostics-color=never", "-U_FORTIFY_SOURCE")
+_RUNTIME_FLAGS = (*_COMMON, "-O2", "-fvisibility=hidden", "-pthread")
+# Only the calls that -fsanitize inserts are wanted; the runtime has its own functions for them.
+# -O1 keeps one call for each access of the source. Without jump threading, a call of a barrier or
+# a shuffle is copied less often. Without gnu-unique, two libraries whose kernel templates have one
+# name do not share their shared memory. Stack clash protection makes large local arrays hit the
+# guard page instead of the next fiber's stack.
+_KERNEL_FLAGS = (
+    *_COMMON,
+    *("-O1", "-g1", "-gdwarf-4", "-w", "-fmax-errors=20", "-ffp-contract=off"),
+    *("-fsanitize=thread,bounds", "--param=tsan-instrument-func-entry-exit=0"),
+    *("-fno-strict-aliasing", "-fno-extern-tls-init", "-fno-thread-jumps", "-fno-plt"),
+    *("-fno-gnu-unique", "-fstack-clash-protection"),
+)
+_UNIT = """#include "{path}"
+extern "C" int gemmlab_sim_entry(const GemmArgs* args) {{
+  return static_cast<int>({launch}(*args, nullptr));
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """The compiled simulator: the library, and the archive with the dynamic shared array."""
+
+    library: Path
+    dynamic_shared: Path
+
+
+@dataclass(frozen=True)
+class KernelLibrary:
+    """A compiled kernel file, and where its code comes from."""
+
+    library: Path
+    source: Path
+    table: LineTable
+
+
+def compiler() -> str:
+    """Path of g++. Raises BackendError if there is none."""
+    found = shutil.which("g++")
+    if found is None:
+        raise BackendError(
+            "g++: not found, so the simulator cannot compile kernels. Install it (Debian and "
+            "Ubuntu: apt install g++; Fedora: dnf install gcc-c++). Stored outputs and recorded "
+            "measurements can be read without it."
+        )
+    return found
+
+
+def runtime(portable: bool = False) -> Runtime:
+    """The runtime, compiled at the first call on this machine (about 3 s).
+
+    `portable` builds it on ucontext, as it would be on a processor without a stack switch of ours.
+    """
+    flags = (*_RUNTIME_FLAGS, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
+    sources = sorted((*RUNTIME.glob("*.cpp"), *RUNTIME.glob("*.h"), *INCLUDE.rglob("*.h")))
+    key = _hash(flags, *((p.name, p.read_bytes()) for p in sources))
+    folder = cache_dir("sim")
+    built = Runtime(folder / f"libgemmlab_sim-{key}.so", folder / f"dynamic_shared-{key}.a")
+    if built.library.exists() and built.dynamic_shared.exists():
+        return built
+    with busy("Compiling the simulator (once)"), _workspace(folder) as work:
+        unit = work / "dynamic_shared.o"
+        _run([compiler(), *flags, "-c", str(RUNTIME / "dynamic_shared.cpp"), "-o", str(unit)])
+        _run(["ar", "rc", str(work / "a.a"), str(unit)])
+        name = f"-Wl,-soname,{built.library.name}"
+        source = str(RUNTIME / "runtime.cpp")
+        _run([compiler(), *flags, "-shared", name, source, "-o", str(work / "a.so")])
+        os.replace(work / "a.a", built.dynamic_shared)
+        os.replace(work / "a.so", built.library)
+    return built
+
+
+def kernel(path: Path, launch: str, portable: bool = False) -> KernelLibrary:
+    """The library of a kernel file, whose function `launch` takes (const GemmArgs&, cudaStream_t).
+
+    Raises BackendError without g++, BuildError with the compiler's message.
+    """
+    path = path.resolve()
+    base = runtime(portable)
+    unit = _UNIT.format(path=path, launch=launch)
+    texts = ((str(p), p.read_bytes()) for p in included_files(path))
+    headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.h")))
+    key = _hash(_KERNEL_FLAGS, (unit, base.library.name), *texts, *headers)
+    library = cache_dir("sim") / f"{path.stem}-{key}.so"
+    table = library.with_suffix(".lines.json")
+    if not (library.exists() and table.exists()):
+        with busy(f"Compiling {path.name} for the simulator"):
+            _compile_kernel(path, unit, base, library, table)
+    return KernelLibrary(library, path, LineTable.from_json(table.read_text()))
+
+
+def _compile_kernel(path: Path, unit: str, base: Runtime, library: Path, table: Path) -> None:
+    with _workspace(library.parent) as work:
+        source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
+        source.write_text(unit)
+        compiling = (*_KERNEL_FLAGS, f"-I{INCLUDE}", "-c", str(source), "-o", str(compiled))
+        _run([compiler(), *compiling], kernel=path)
+        _rename_dynamic_array(compiled)
+        # Linked without -fsanitize: that would add the sanitizer's own library.
+        libraries = (str(base.dynamic_shared), str(base.library))
+        linking = ("-shared", "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
+        _run([compiler(), str(compiled), *libraries, *linking], kernel=path)
+        lines = work / "lines.json"
+        lines.write_text(read_library(built).to_json())
+        os.replace(lines, table)
+        os.replace(built, library)
+
+
+def _rename_dynamic_array(compiled: Path) -> None:
+    """Make the array of `extern __shared__ ... smem[]` the one array, whatever its namespace."""
+    names = dynamic_array_names(compiled)
+    if names:
+        renames = [f"--redefine-sym={name}={DYNAMIC_ARRAY}" for name in names]
+        _run(["objcopy", *renames, str(compiled)])
+
+
+def _run(command: list[str], kernel: Path | None = None) -> None:
+    environment = {**os.environ, "LC_ALL": "C"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        what = display_name(kernel) if kernel else "the simulator's runtime"
+        raise BuildError(f"{what}: g++ could not compile it\n{_readable(done.stderr)}")
+
+
+def _readable(message: str) -> str:
+    """The compiler's message with paths of this repository, without the unit that wraps it."""
+    root = f"{repository_root()}{os.sep}"
+    lines = [line.replace(root, "") for line in message.strip().splitlines()]
+    return "\n".join(line for line in lines if not line.startswith("In file included from /"))
+
+
+def display_name(file: str | Path) -> str:
+    """A file as it is shown: relative to the repository, or its name alone."""
+    path, root = Path(file), repository_root()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+@contextmanager
+def _workspace(folder: Path) -> Iterator[Path]:
+    """A folder beside the results: renaming from it is atomic, whatever happens before."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as path:
+        yield Path(path)
+
+
+def _hash(flags: tuple[str, ...], *texts: tuple[str, str | bytes]) -> str:
+    digest = hashlib.sha256(repr((flags, _compiler_identity())).encode())
+    # How it is compiled counts as much as what.
+    recipe = [(name, (HERE / name).read_bytes()) for name in ("build.py", "lines.py")]
+    for name, text in (*recipe, *texts):
+        digest.update(repr((name, text)).encode())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _compiler_identity() -> tuple[str, int, int]:
+    path = os.path.realpath(compiler())
+    status = os.stat(path)
+    return path, status.st_size, int(status.st_mtime)

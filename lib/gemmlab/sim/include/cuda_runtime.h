@@ -1,0 +1,16 @@
+// Stand-in for CUDA's header of this name, found first on the include path of the simulator: just
+// enough CUDA C++ for a C++ compiler to accept a kernel file unchanged.
+#pragma once
+#include <cfloat>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "gemmlab_sim/qualifiers.h"
+#include "gemmlab_sim/vector_types.h"
+#include "gemmlab_sim/thread.h"
+#include "gemmlab_sim/warp.h"
+#include "gemmlab_sim/atomics.h"
+#include "gemmlab_sim/math.h"
+#include "gemmlab_sim/launch.h"

@@ -1,0 +1,182 @@
+"""Which source line a program counter belongs to, and which __shared__ arrays a library has."""
+
+from __future__ import annotations
+
+import json
+import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# file, line, column
+Frame = tuple[str, int, int]
+DYNAMIC_ARRAY = "smem"
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """A __shared__ array: offset in the library's thread-local segment, size in bytes."""
+
+    name: str
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class LineTable:
+    """Code addresses of a library by their place in the source.
+
+    From `starts[i]` to the next start the code belongs to `sites[i]`, a number for `frames`: the
+    places from the innermost inlined function outwards. Copies of one place, made by the compiler,
+    have one number.
+    """
+
+    starts: tuple[int, ...]
+    sites: tuple[int, ...]
+    frames: tuple[tuple[Frame, ...], ...]
+    arrays: tuple[SharedArray, ...]
+
+    def locate(self, pc: int, own: Path, hidden: Path) -> Frame | None:
+        """The innermost place in the file `own`, else the innermost outside of the folder `hidden`.
+
+        `pc` is a return address. None if nothing is known about it.
+        """
+        index = bisect_right(self.starts, pc - 1) - 1
+        if pc <= 0 or index < 0:
+            return None
+        frames = self.frames[self.sites[index]]
+        for frame in frames:
+            if frame[0] == str(own):
+                return frame
+        return next((f for f in frames if f[0] and not f[0].startswith(str(hidden))), None)
+
+    @property
+    def dynamic_offset(self) -> int:
+        """Where the dynamic shared array starts, -1 if there is none."""
+        return next((a.offset for a in self.arrays if a.name == DYNAMIC_ARRAY), -1)
+
+    @property
+    def static_arrays(self) -> tuple[SharedArray, ...]:
+        """The arrays whose size the source gives."""
+        return tuple(a for a in self.arrays if a.name != DYNAMIC_ARRAY)
+
+    def to_json(self) -> str:
+        """As text, for the cache."""
+        arrays = [(a.name, a.offset, a.bytes) for a in self.arrays]
+        return json.dumps([self.starts, self.sites, self.frames, arrays])
+
+    @classmethod
+    def from_json(cls, text: str) -> LineTable:
+        """What to_json wrote."""
+        starts, sites, frames, arrays = json.loads(text)
+        places = tuple(tuple(tuple(frame) for frame in site) for site in frames)
+        return cls(tuple(starts), tuple(sites), places, tuple(SharedArray(*a) for a in arrays))
+
+
+def read_library(path: Path) -> LineTable:
+    """The table of a library that was compiled with -g1."""
+    from elftools.elf.elffile import ELFFile
+
+    places: dict[int, tuple[Frame, ...]] = {}
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        arrays = tuple(_shared_arrays(elf))
+        dwarf = elf.get_dwarf_info()
+        for unit in dwarf.iter_CUs():
+            places.update(_unit_places(dwarf, unit))
+    numbers: dict[tuple[Frame, ...], int] = {}
+    starts = tuple(sorted(places))
+    sites = tuple(numbers.setdefault(places[start], len(numbers)) for start in starts)
+    return LineTable(starts, sites, tuple(numbers), arrays)
+
+
+def dynamic_array_names(compiled: Path) -> list[str]:
+    """Names, other than the plain one, by which an object file asks for the dynamic array."""
+    from elftools.elf.elffile import ELFFile
+
+    suffix = f"{len(DYNAMIC_ARRAY)}{DYNAMIC_ARRAY}E"  # a mangled name: _ZN 5space 4smem E
+    with compiled.open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        return [s.name for s in symbols if s["st_shndx"] == "SHN_UNDEF" and s.name.endswith(suffix)]
+
+
+def _shared_arrays(elf) -> Iterator[SharedArray]:
+    for symbol in elf.get_section_by_name(".symtab").iter_symbols():
+        if symbol["st_info"]["type"] == "STT_TLS" and symbol["st_size"]:
+            yield SharedArray(symbol.name, symbol["st_value"], symbol["st_size"])
+
+
+def _unit_places(dwarf, unit) -> dict[int, tuple[Frame, ...]]:
+    """Frames by first address, for every stretch of code of one compilation unit."""
+    program = dwarf.line_program_for_CU(unit)
+    if program is None:
+        return {}
+    files = _file_names(program)
+    rows = _line_rows(program, files)
+    calls = sorted(_inlined_calls(dwarf, unit.get_top_DIE(), files, 0, ()), key=lambda c: c[2])
+    edges = sorted({*rows, *(a for low, high, _, _ in calls for a in (low, high))})
+    chains: list[tuple[Frame, ...]] = [()] * len(edges)
+    for low, high, _, chain in calls:  # the deepest last
+        for i in range(bisect_left(edges, low), bisect_left(edges, high)):
+            chains[i] = chain
+    places, innermost = {}, ("", 0, 0)
+    for edge, chain in zip(edges, chains, strict=True):
+        innermost = rows.get(edge, innermost)
+        places[edge] = (innermost, *chain)
+    return places
+
+
+def _file_names(program) -> list[str]:
+    """Absolute names by the number that the line program (DWARF 4) uses; number 0 is none."""
+    folders = ["", *(d.decode() for d in program["include_directory"])]
+    names = [""]
+    for entry in program["file_entry"]:
+        name = os.path.join(folders[entry.dir_index], entry.name.decode())
+        names.append(os.path.normpath(name))
+    return names
+
+
+def _line_rows(program, files: list[str]) -> dict[int, Frame]:
+    rows: dict[int, Frame] = {}
+    for entry in program.get_entries():
+        if (state := entry.state) is not None:
+            end = state.end_sequence
+            rows[state.address] = (
+                ("", 0, 0) if end else (files[state.file], state.line, state.column)
+            )
+    return rows
+
+
+def _inlined_calls(dwarf, die, files: list[str], depth: int, chain: tuple[Frame, ...]):
+    """(low, high, depth, frames of the calls outwards) of every function inlined below `die`."""
+    for child in die.iter_children():
+        inner, at = chain, depth
+        if child.tag == "DW_TAG_inlined_subroutine":
+            inner, at = (_call_site(child, files), *chain), depth + 1
+            for low, high in _ranges(dwarf, child):
+                yield low, high, at, inner
+        if child.has_children:
+            yield from _inlined_calls(dwarf, child, files, at, inner)
+
+
+def _call_site(die, files: list[str]) -> Frame:
+    def value(name: str) -> int:
+        return die.attributes[name].value if name in die.attributes else 0
+
+    return files[value("DW_AT_call_file")], value("DW_AT_call_line"), value("DW_AT_call_column")
+
+
+def _ranges(dwarf, die) -> Iterator[tuple[int, int]]:
+    if "DW_AT_low_pc" in die.attributes:
+        low, high = die.attributes["DW_AT_low_pc"].value, die.attributes["DW_AT_high_pc"]
+        yield low, high.value if high.form == "DW_FORM_addr" else low + high.value
+    elif "DW_AT_ranges" in die.attributes:
+        top = die.cu.get_top_DIE().attributes
+        base = top["DW_AT_low_pc"].value if "DW_AT_low_pc" in top else 0
+        entries = dwarf.range_lists().get_range_list_at_offset(die.attributes["DW_AT_ranges"].value)
+        for entry in entries:
+            if hasattr(entry, "base_address"):
+                base = entry.base_address
+            else:
+                yield base + entry.begin_offset, base + entry.end_offset

@@ -1,0 +1,76 @@
+#include "arena.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace sim {
+
+Arena arena;
+
+namespace {
+
+constexpr size_t HOLE = size_t(1) << 16;
+constexpr int LAZY = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+// Whole pages of the machine, which may be larger than ours.
+size_t page_up(size_t bytes) {
+  const size_t page = size_t(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) & ~(page - 1);
+}
+
+}  // namespace
+
+bool Arena::reserve() {
+  if (usable_) return true;
+  void* addresses = mmap(nullptr, BYTES, PROT_NONE, LAZY, -1, 0);
+  void* table =
+      mmap(nullptr, (BYTES >> PAGE_SHIFT) * sizeof(u16), PROT_READ | PROT_WRITE, LAZY, -1, 0);
+  if (addresses == MAP_FAILED || table == MAP_FAILED) return false;
+  base_ = reinterpret_cast<uintptr_t>(addresses);
+  usable_ = static_cast<u16*>(table);
+  return true;
+}
+
+void* Arena::allocate(size_t bytes) {
+  if (!reserve()) return nullptr;
+  const size_t start = next_ + HOLE, size = page_up(bytes);
+  if (bytes > BYTES || start + size + HOLE > BYTES) return nullptr;
+  char* memory = reinterpret_cast<char*>(base_) + start;
+  if (size && mprotect(memory, size, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  // The rest of the last page is writable but not the buffer's: let it spoil results that use it.
+  std::memset(memory + bytes, 0xff, size - bytes);
+  for (size_t done = 0; done < bytes; done += PAGE)
+    usable_[(start + done) >> PAGE_SHIFT] = u16(std::min<size_t>(PAGE, bytes - done));
+  buffers_.push_back({u32(start), u32(bytes)});
+  next_ = start + size;
+  return memory;
+}
+
+void Arena::clear() {
+  for (const Buffer& b : buffers_) {
+    const size_t size = page_up(b.bytes);
+    if (!size) continue;
+    char* memory = reinterpret_cast<char*>(base_) + b.offset;
+    madvise(memory, size, MADV_DONTNEED);
+    mprotect(memory, size, PROT_NONE);
+    std::memset(usable_ + (b.offset >> PAGE_SHIFT), 0, (size >> PAGE_SHIFT) * sizeof(u16));
+  }
+  buffers_.clear();
+  next_ = 0;
+}
+
+int Arena::nearest(u32 offset) const {
+  int best = -1;
+  u64 best_distance = ~u64(0);
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const u64 low = buffers_[i].offset, high = low + buffers_[i].bytes;
+    const u64 distance = offset < low ? low - offset : offset >= high ? offset - high + 1 : 0;
+    if (distance < best_distance) best = int(i), best_distance = distance;
+  }
+  return best;
+}
+
+}  // namespace sim

@@ -1,0 +1,48 @@
+// Global memory: one reservation of addresses, in which every buffer starts on a page of its own,
+// with unmapped pages around it. One subtraction tells a global address from any other, one table
+// look-up whether it lies in a buffer, and a stray access of an untraced run hits a hole.
+#pragma once
+#include <vector>
+
+#include "types.h"
+
+namespace sim {
+
+class Arena {
+ public:
+  // Below 2 GiB, so that offsets are positive 32-bit numbers: the log and the sorting rely on it.
+  static constexpr size_t BYTES = (size_t(1) << 31) - (size_t(1) << 20);
+  static constexpr u32 PAGE_SHIFT = 12;
+  static constexpr u32 PAGE = 1u << PAGE_SHIFT;
+
+  struct Buffer {
+    u32 offset, bytes;
+  };
+
+  // A buffer of NaN patterns; null if the arena or the machine's memory is full.
+  void* allocate(size_t bytes);
+  // Gives back all buffers.
+  void clear();
+
+  // Offset of an address; at least BYTES if it is not in the arena.
+  size_t offset_of(uintptr_t address) const { return address - base_; }
+  // Whether an aligned access of `width` bytes lies in a buffer.
+  bool holds(u32 offset, u32 width) const {
+    return (offset & (PAGE - 1)) + width <= usable_[offset >> PAGE_SHIFT];
+  }
+  // Number of the buffer nearest to an offset outside of all of them, or -1 if there is none.
+  int nearest(u32 offset) const;
+  const Buffer& buffer(int number) const { return buffers_[number]; }
+
+ private:
+  bool reserve();
+
+  uintptr_t base_ = ~uintptr_t(0) - BYTES;  // no address is inside until reserve()
+  u16* usable_ = nullptr;                   // bytes of each page that belong to a buffer
+  size_t next_ = 0;
+  std::vector<Buffer> buffers_;
+};
+
+extern Arena arena;
+
+}  // namespace sim

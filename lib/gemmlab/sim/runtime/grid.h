@@ -1,0 +1,19 @@
+// A launch: its blocks spread over OS threads, and what they counted added up.
+#pragma once
+#include "findings.h"
+#include "requests.h"
+#include "worker.h"
+
+namespace sim {
+
+struct Results {
+  Counters counters;
+  Findings findings;
+};
+
+// Runs all blocks on up to `workers` OS threads. Adds to `results`, the same for any number of
+// them: each block is counted by itself, and the sums and the lowest block do not depend on the
+// order. Returns false if memory for the fibers ran out.
+bool run_grid(const Launch& launch, u32 workers, Results& results);
+
+}  // namespace sim

@@ -1,0 +1,63 @@
+#include "module.h"
+
+#include <link.h>
+
+#include <algorithm>
+
+namespace sim {
+
+namespace {
+
+struct Search {
+  uintptr_t address;
+  Module* found;
+};
+
+bool holds_address(const dl_phdr_info& library, uintptr_t address) {
+  for (int i = 0; i < library.dlpi_phnum; ++i) {
+    const auto& segment = library.dlpi_phdr[i];
+    const uintptr_t start = library.dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && address - start < segment.p_memsz) return true;
+  }
+  return false;
+}
+
+int visit(dl_phdr_info* library, size_t, void* data) {
+  const Search& search = *static_cast<Search*>(data);
+  if (!holds_address(*library, search.address)) return 0;
+  Module& module = *search.found;
+  module.code = library->dlpi_addr;
+  for (int i = 0; i < library->dlpi_phnum; ++i) {
+    const auto& segment = library->dlpi_phdr[i];
+    const u32 end = u32(segment.p_vaddr + segment.p_memsz);
+    if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X))
+      module.code_bytes = std::max(module.code_bytes, end);
+    if (segment.p_type == PT_TLS) {
+      module.shared_bytes = u32(segment.p_memsz);
+      module.tls_module = library->dlpi_tls_modid;
+    }
+  }
+  return 1;
+}
+
+}  // namespace
+
+bool find_library(uintptr_t address, Module& module) {
+  Search search = {address, &module};
+  return dl_iterate_phdr(visit, &search) == 1;
+}
+
+// The function that compiled code calls for the address of a thread_local; it also creates the
+// segment at the thread's first call.
+struct TlsIndex {
+  size_t module, offset;
+};
+extern "C" void* __tls_get_addr(TlsIndex*);
+
+char* shared_segment(const Module& module) {
+  if (!module.tls_module) return nullptr;
+  TlsIndex start = {module.tls_module, 0};
+  return static_cast<char*>(__tls_get_addr(&start));
+}
+
+}  // namespace sim

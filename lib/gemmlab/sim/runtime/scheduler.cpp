@@ -1,0 +1,139 @@
+// Which fiber runs next. Lanes run in order, each until it has to wait; a warp runs until none of
+// its lanes can go on; then the next warp.
+#include "worker.h"
+
+namespace sim {
+
+void Worker::schedule() {
+  while (live_ && !abandoned_) {
+    bool moved = false;
+    for (Warp& warp : warps_) {
+      moved |= run_warp(warp);
+      if (abandoned_) return;
+      if (live_ && at_barrier_ == live_) release_barrier();
+    }
+    if (!moved) {
+      report_stuck();
+      abandoned_ = true;
+    }
+  }
+}
+
+bool Worker::run_warp(Warp& warp) {
+  if (!warp.can_run()) return false;
+  if (launch_->traced && !warp.log) open_log(warp);
+  do {
+    if (!run_lanes(warp)) return true;
+  } while (carry_out_collective(warp) || make_room(warp));
+  // Lanes that still wait for others of their warp have more to come before the next barrier.
+  if (!warp.any(State::AT_COLLECTIVE)) close_log(warp);
+  return true;
+}
+
+// Returns false if the block was given up.
+bool Worker::run_lanes(Warp& warp) {
+  for (u32 n = 0; n < warp.size; ++n) {
+    if (warp.fibers[n].state != State::READY) continue;
+    if (hooks & HOOKS_CANCEL) {
+      findings_.add({Kind::CANCELLED, 0, 0, block_, warp.fibers[n].index});
+      abandoned_ = true;
+    }
+    if (!abandoned_) resume(warp.fibers[n]);
+    if (abandoned_) return false;
+  }
+  return true;
+}
+
+void Worker::resume(Fiber& fiber) {
+  running_ = &fiber;
+  switch_context(scheduler_, fiber.context);
+  running_ = nullptr;
+}
+
+bool Worker::carry_out_collective(Warp& warp) {
+  const u32 lanes = warp.complete();
+  if (!lanes) return false;
+  warp.fibers[__builtin_ctz(lanes)].wait.what->execute(*this, warp.fibers, lanes);
+  if (launch_->traced && lanes == warp.live) {
+    // Nobody of the warp is elsewhere: what came before belongs together.
+    requests_.count(warp.events());
+    rewind_log(warp);
+  }
+  warp.waiting &= ~lanes;
+  for (u32 n = 0; n < warp.size; ++n)
+    if (lanes >> n & 1) warp.fibers[n].state = State::READY;
+  return true;
+}
+
+bool Worker::make_room(Warp& warp) {
+  if (!warp.any(State::LOG_FULL)) return false;
+  const WarpEvents events = warp.events();
+  const bool drop = events.uniform();
+  if (drop) {
+    requests_.count(events);
+    rewind_log(warp);
+  }
+  for (u32 n = 0; n < warp.size; ++n) {
+    Fiber& fiber = warp.fibers[n];
+    if (fiber.state != State::LOG_FULL) continue;
+    fiber.state = State::READY;
+    if (drop) continue;
+    const size_t used = size_t(fiber.log_at - warp.log->lane(n).begin());
+    warp.log->lane(n).grow();
+    fiber.log_at = warp.log->lane(n).begin() + used;
+    fiber.log_end = warp.log->lane(n).end();
+  }
+  return true;
+}
+
+void Worker::release_barrier() {
+  report_barrier();
+  if (launch_->traced) races_.barrier(fibers_.data(), launch_->threads());
+  at_barrier_ = 0;
+  for (u32 t = 0; t < launch_->threads(); ++t)
+    if (fibers_[t].state == State::AT_BARRIER) fibers_[t].state = State::READY;
+}
+
+void Worker::report_barrier() {
+  const Fiber* first = nullptr;
+  for (u32 t = 0; t < launch_->threads(); ++t) {
+    const Fiber& fiber = fibers_[t];
+    if (fiber.state != State::AT_BARRIER) continue;
+    if (!first) first = &fiber;
+    if (fiber.wait.line == first->wait.line) continue;
+    findings_.add({Kind::DIVERGENT_BARRIER, first->wait.pc, fiber.wait.pc, block_, fiber.index});
+    return;
+  }
+  if (live_ == launch_->threads()) return;
+  Finding finding = {Kind::DIVERGENT_BARRIER, first->wait.pc, 0, block_, first->index};
+  finding.number[0] = launch_->threads() - live_;
+  findings_.add(finding);
+}
+
+// Nobody can run, and the barrier is not complete: so someone waits for a lane of its warp.
+void Worker::report_stuck() {
+  for (const Warp& warp : warps_) {
+    if (!warp.waiting) continue;
+    const Fiber& waiting = warp.fibers[__builtin_ctz(warp.waiting)];
+    const u32 awaited = warp.awaited_by(waiting);
+    const Fiber& other = warp.fibers[__builtin_ctz(awaited)];
+    const bool at_barrier = other.state == State::AT_BARRIER;
+    Finding finding = {at_barrier ? Kind::DEADLOCK : Kind::DIVERGENT_COLLECTIVE, waiting.wait.pc,
+                       other.wait.pc, block_, waiting.index};
+    finding.number[0] = __builtin_popcount(waiting.wait.mask & warp.live & ~awaited);
+    finding.number[1] = __builtin_popcount(awaited);
+    finding.name = waiting.wait.what->name;
+    finding.other_name = at_barrier ? "__syncthreads" : other.wait.what->name;
+    findings_.add(finding);
+    return;
+  }
+}
+
+void Worker::report_inactive_lane(const Fiber& fiber, u32 lane) {
+  Finding finding = {Kind::INACTIVE_SOURCE, fiber.wait.pc, 0, block_, fiber.index};
+  finding.number[0] = lane;
+  finding.name = fiber.wait.what->name;
+  findings_.add(finding);
+}
+
+}  // namespace sim

@@ -1,0 +1,43 @@
+#include "warp.h"
+
+namespace sim {
+
+namespace {
+
+bool same_call(const Wait& a, const Wait& b) {
+  return a.what == b.what && a.mask == b.mask && a.line == b.line;
+}
+
+}  // namespace
+
+bool Warp::any(State state) const {
+  for (u32 n = 0; n < size; ++n)
+    if (fibers[n].state == state) return true;
+  return false;
+}
+
+bool Warp::can_run() const { return any(State::READY); }
+
+u32 Warp::awaited_by(const Fiber& fiber) const {
+  // A lane that has returned is not waited for, as on the device.
+  const u32 wanted = fiber.wait.mask & live;
+  u32 here = 0;
+  for (u32 n = 0; n < size; ++n)
+    if (waiting >> n & 1 && same_call(fibers[n].wait, fiber.wait)) here |= 1u << n;
+  return wanted & ~here;
+}
+
+u32 Warp::complete() const {
+  if (!waiting) return 0;
+  for (u32 n = 0; n < size; ++n)
+    if (waiting >> n & 1 && !awaited_by(fibers[n])) return fibers[n].wait.mask & live;
+  return 0;
+}
+
+WarpEvents Warp::events() const {
+  WarpEvents events;
+  for (u32 n = 0; n < size; ++n) events.lane[n] = {log->lane(n).begin(), fibers[n].log_at};
+  return events;
+}
+
+}  // namespace sim

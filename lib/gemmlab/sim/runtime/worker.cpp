@@ -1,0 +1,165 @@
+#include "worker.h"
+
+#include <algorithm>
+
+namespace sim {
+
+std::atomic<u32> hooks{0};
+
+namespace {
+
+// Where every fiber starts: the kernel, then out.
+void fiber_main() {
+  Fiber& fiber = *running_fiber();
+  const Launch& launch = fiber.worker->launch();
+  launch.body(launch.arguments);
+  fiber.worker->finish(fiber);
+}
+
+SimIndex unravel(u64 index, SimIndex size) {
+  return {u32(index % size.x), u32(index / size.x % size.y), u32(index / size.x / size.y)};
+}
+
+}  // namespace
+
+bool Worker::begin_launch(const Launch& launch) {
+  launch_ = &launch;
+  findings_.clear();
+  requests_.begin(*launch.module);
+  shared_.attach(*launch.module, launch.dynamic_bytes);
+  if (launch.traced) races_.begin_launch(shared_.bytes(), launch.threads(), findings_);
+  return open_fibers();
+}
+
+bool Worker::open_fibers() {
+  const u32 threads = launch_->threads();
+  // Only ever longer: the stacks remember where their fibers are.
+  if (fibers_.empty()) fibers_ = std::vector<Fiber>(MAX_THREADS);
+  for (u32 t = 0; t < threads; ++t) {
+    Fiber& fiber = fibers_[t];
+    fiber.worker = this;
+    fiber.code = launch_->module->code;
+    fiber.index = t;
+    fiber.lane = t % WARP;
+    fiber.thread = unravel(t, launch_->block);
+    if (!stacks.open(number_ * MAX_THREADS + t, &fiber)) return false;
+  }
+  warps_.clear();
+  warps_.resize((threads + WARP - 1) / WARP);
+  for (u32 w = 0; w < warps_.size(); ++w) {
+    warps_[w].fibers = &fibers_[w * WARP];
+    warps_[w].size = std::min(WARP, threads - w * WARP);
+  }
+  return true;
+}
+
+void Worker::run_block(u32 block) {
+  begin_block(block);
+  if (sigsetjmp(after_fault_, 1) == 0) {
+    schedule();
+  } else {
+    findings_.add(fault_);
+    abandoned_ = true;
+  }
+  end_block();
+}
+
+void Worker::begin_block(u32 block) {
+  const u32 threads = launch_->threads();
+  block_ = block;
+  block_index_ = unravel(block, launch_->grid);
+  live_ = threads;
+  at_barrier_ = 0;
+  abandoned_ = false;
+  shared_.poison();
+  for (u32 t = 0; t < threads; ++t) {
+    const u32 slot = number_ * MAX_THREADS + t;
+    fibers_[t].state = State::READY;
+    prepare(fibers_[t].context, stacks.low(slot), stacks.top(slot), fiber_main);
+  }
+  for (Warp& warp : warps_) {
+    warp.live = warp.size == WARP ? ~0u : (1u << warp.size) - 1;
+    warp.waiting = 0;
+  }
+  if (launch_->traced) races_.begin_block(block, fibers_.data(), threads);
+}
+
+void Worker::end_block() {
+  for (Warp& warp : warps_) close_log(warp);
+  // What an abandoned block left unwritten says nothing.
+  if (launch_->traced && !abandoned_) races_.end_block();
+}
+
+void Worker::open_log(Warp& warp) {
+  if (free_logs_.empty()) free_logs_.push_back(std::make_unique<WarpLog>());
+  warp.log = std::move(free_logs_.back());
+  free_logs_.pop_back();
+  rewind_log(warp);
+}
+
+void Worker::rewind_log(Warp& warp) {
+  for (u32 n = 0; n < warp.size; ++n) {
+    warp.fibers[n].log_at = warp.log->lane(n).begin();
+    warp.fibers[n].log_end = warp.log->lane(n).end();
+  }
+}
+
+void Worker::close_log(Warp& warp) {
+  if (!warp.log) return;
+  requests_.count(warp.events());
+  warp.log->reset();
+  free_logs_.push_back(std::move(warp.log));
+}
+
+// ---- on a fiber's stack ----
+
+void Worker::stop(Fiber& fiber, State state) {
+  fiber.state = state;
+  switch_context(fiber.context, scheduler_);
+}
+
+void Worker::synchronize_block(Fiber& fiber, u32 pc, int line) {
+  fiber.wait = {pc, line};
+  ++at_barrier_;
+  stop(fiber, State::AT_BARRIER);
+}
+
+void Worker::meet(Fiber& fiber, const Wait& wait) {
+  fiber.wait = wait;
+  if (!(wait.mask >> fiber.lane & 1)) {
+    Finding finding = {Kind::NOT_IN_MASK, wait.pc};
+    finding.number[0] = fiber.lane;
+    finding.name = wait.what->name;
+    abandon(fiber, finding);
+  }
+  warps_[fiber.index / WARP].waiting |= 1u << fiber.lane;
+  stop(fiber, State::AT_COLLECTIVE);
+}
+
+void Worker::wait_for_room(Fiber& fiber) { stop(fiber, State::LOG_FULL); }
+
+void Worker::finish(Fiber& fiber) {
+  --live_;
+  warps_[fiber.index / WARP].live &= ~(1u << fiber.lane);
+  stop(fiber, State::DONE);
+  __builtin_unreachable();
+}
+
+void Worker::abandon(Fiber& fiber, Finding finding) {
+  finding.block = block_;
+  finding.thread = fiber.index;
+  findings_.add(finding);
+  abandoned_ = true;
+  stop(fiber, State::DONE);
+  __builtin_unreachable();
+}
+
+void Worker::fault(Kind kind, uintptr_t pc) {
+  const uintptr_t offset = pc - launch_->module->code;
+  // One past the instruction, as a return address would be.
+  const u32 known = offset < launch_->module->code_bytes ? u32(offset) + 1 : 0;
+  fault_ = {kind, known, 0, block_, running_ ? running_->index : 0};
+  siglongjmp(after_fault_, 1);
+}
+
+}  // namespace sim

@@ -1,0 +1,110 @@
+// Everything about the block that an OS thread runs: its fibers, its barrier, its checks. Workers
+// share nothing but the launch, so any number of them gives the same counts.
+#pragma once
+#include <atomic>
+#include <csetjmp>
+#include <memory>
+#include <vector>
+
+#include "arena.h"
+#include "fiber.h"
+#include "findings.h"
+#include "module.h"
+#include "race.h"
+#include "requests.h"
+#include "shared_memory.h"
+#include "stacks.h"
+#include "warp.h"
+
+namespace sim {
+
+struct Launch {
+  SimIndex grid, block;
+  size_t dynamic_bytes;
+  void (*body)(void*);
+  void* arguments;
+  const Module* module;
+  bool traced;
+
+  u32 threads() const { return block.x * block.y * block.z; }
+  u64 blocks() const { return u64(grid.x) * grid.y * grid.z; }
+};
+
+class Worker {
+ public:
+  explicit Worker(u32 number) : number_(number) {}
+
+  // Called by the OS thread that will run the blocks. Returns false if memory ran out.
+  bool begin_launch(const Launch& launch);
+  void run_block(u32 block);
+
+  const Launch& launch() const { return *launch_; }
+  SimIndex block_index() const { return block_index_; }
+  // Whether an address may be one of the kernel's arguments, which stand on the launching thread's
+  // stack, wherever that is.
+  bool is_argument(uintptr_t address) const {
+    return address - reinterpret_cast<uintptr_t>(launch_->arguments) < 4096;
+  }
+  RaceCheck& races() { return races_; }
+  SharedMemory& shared() { return shared_; }
+  const Counters& counters() const { return requests_.counters(); }
+  const Findings& findings() const { return findings_; }
+
+  // ---- called by a fiber, and returning when it may go on ----
+  void synchronize_block(Fiber& fiber, u32 pc, int line);
+  void meet(Fiber& fiber, const Wait& wait);
+  void wait_for_room(Fiber& fiber);
+  // ---- called by a fiber, and never returning ----
+  [[noreturn]] void finish(Fiber& fiber);
+  // Reports, and gives up the block.
+  [[noreturn]] void abandon(Fiber& fiber, Finding finding);
+
+  void report_inactive_lane(const Fiber& fiber, u32 lane);
+  // Called by the signal handler, on whatever stack it has: gives up the block.
+  [[noreturn]] void fault(Kind kind, uintptr_t pc);
+
+ private:
+  bool open_fibers();
+  void begin_block(u32 block);
+  void end_block();
+  // scheduler.cpp
+  void schedule();
+  bool run_warp(Warp& warp);
+  bool run_lanes(Warp& warp);
+  bool carry_out_collective(Warp& warp);
+  bool make_room(Warp& warp);
+  void resume(Fiber& fiber);
+  void release_barrier();
+  void report_barrier();
+  void report_stuck();
+  void stop(Fiber& fiber, State state);
+  // The logs of a traced run.
+  void open_log(Warp& warp);
+  void rewind_log(Warp& warp);
+  void close_log(Warp& warp);
+
+  const u32 number_;
+  const Launch* launch_ = nullptr;
+  std::vector<Fiber> fibers_;
+  std::vector<Warp> warps_;
+  std::vector<std::unique_ptr<WarpLog>> free_logs_;
+  SharedMemory shared_;
+  RaceCheck races_;
+  RequestCounter requests_;
+  Findings findings_;
+
+  Context scheduler_;
+  Fiber* running_ = nullptr;
+  sigjmp_buf after_fault_;
+  Finding fault_ = {};
+  u32 block_ = 0;
+  SimIndex block_index_ = {};
+  u32 live_ = 0, at_barrier_ = 0;
+  bool abandoned_ = false;
+};
+
+// What hooks look at first; 0 for an untraced run.
+enum : u32 { HOOKS_TRACE = 1, HOOKS_CANCEL = 2 };
+extern std::atomic<u32> hooks;
+
+}  // namespace sim

@@ -1,0 +1,127 @@
+"""Compiling: what is cached, and what is said when it fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gemmlab import registry, sim
+from gemmlab.errors import ArgumentError, BackendError, BuildError, LaunchError
+from gemmlab.sim import build
+
+HOST = registry.repository_root() / "kernels" / "common" / "host.cuh"
+HEADER = f'#include "{HOST}"\n'
+LAUNCH = """
+cudaError_t launch_it(const GemmArgs& g, cudaStream_t stream) {
+  return launch(kernel, 1, 32, 0, stream, (float*)g.C);
+}
+"""
+
+
+def write(folder, kernel, launch=LAUNCH):
+    path = folder / "mine.cuh"
+    path.write_text(HEADER + kernel + launch)
+    return path
+
+
+def test_compiled_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path / "cache"))
+    path = write(tmp_path, "__global__ void kernel(float* out) { *out = 1.0f; }")
+    first = build.kernel(path, "launch_it")
+    before = first.library.stat().st_mtime_ns
+    again = build.kernel(path, "launch_it")
+    assert again == first
+    assert again.library.stat().st_mtime_ns == before
+    path.write_text(path.read_text().replace("1.0f", "2.0f"))
+    assert build.kernel(path, "launch_it").library != first.library
+    left = {p.name for p in first.library.parent.iterdir()}
+    assert not [name for name in left if name.startswith(".build-")]
+
+
+def test_an_included_header_counts(tmp_path):
+    (tmp_path / "value.cuh").write_text("constexpr float VALUE = 1.0f;\n")
+    text = '#include "value.cuh"\n__global__ void kernel(float* out) { *out = VALUE; }'
+    path = write(tmp_path, text)
+    out = np.zeros(1, np.float32)
+    sim.load_source(path, "launch_it").launch(out, out, out, 1, 1, 1)
+    assert out[0] == 1.0
+    (tmp_path / "value.cuh").write_text("constexpr float VALUE = 2.0f;\n")
+    sim.load_source(path, "launch_it").launch(out, out, out, 1, 1, 1)
+    assert out[0] == 2.0
+
+
+def test_a_failed_compile_names_the_kernels_line(tmp_path):
+    path = write(tmp_path, "__global__ void kernel(float* out) {\n  *out = wrong;\n}")
+    with pytest.raises(BuildError, match=r"(?s)mine\.cuh:3:.*wrong.* was not declared"):
+        sim.load_source(path, "launch_it")
+
+
+def test_a_missing_launcher(tmp_path):
+    path = write(tmp_path, "__global__ void kernel(float* out) { *out = 1.0f; }")
+    with pytest.raises(BuildError, match="launch_other"):
+        sim.load_source(path, "launch_other")
+
+
+def test_no_compiler(tmp_path, monkeypatch):
+    build._compiler_identity.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path))
+        with pytest.raises(BackendError, match=r"g\+\+: not found.*apt install g\+\+"):
+            sim.load(registry.get("sgemm_01_naive"))
+
+
+def test_too_much_static_shared_memory(tmp_path):
+    text = """
+__global__ void kernel(float* out) {
+  __shared__ float s[12289];
+  s[threadIdx.x] = 1.0f;
+  out[0] = s[threadIdx.x];
+}"""
+    with pytest.raises(BuildError, match="49156 bytes of static __shared__ arrays, at most 49152"):
+        sim.load_source(write(tmp_path, text), "launch_it")
+
+
+def test_same_names_in_two_files_are_two_kernels(tmp_path):
+    """Templates of one name would share their shared memory if the linker had its way."""
+    results = []
+    for folder, size in ((tmp_path / "a", 32), (tmp_path / "b", 64)):
+        folder.mkdir()
+        text = f"""
+template <int X> __global__ void kernel_of(float* out) {{
+  __shared__ float s[{size}];
+  s[threadIdx.x] = {size};
+  __syncthreads();
+  out[threadIdx.x] = s[31 - threadIdx.x];
+}}
+constexpr auto kernel = kernel_of<0>;"""
+        out = np.zeros(32, np.float32)
+        trace = sim.load_source(write(folder, text), "launch_it").trace(out, out, out, 1, 1, 1)
+        results.append((out[0], trace.findings, "ld.shared" in trace.totals()))
+    assert results == [(32.0, (), True), (64.0, (), True)]
+
+
+@pytest.mark.parametrize("launch", ["too_many", "empty"])
+def test_a_refused_launch(kernel_file, launch):
+    out = np.zeros(8, np.float32)
+    with pytest.raises(LaunchError, match="cudaError 9, invalid configuration"):
+        kernel_file("grid").module(launch).launch(out, out, out, 1, 1, 1)
+
+
+def test_matrices_must_be_contiguous_arrays():
+    module = sim.load(registry.get("sgemm_01_naive"))
+    A, B, C = sim.integer_matrices(8, 8, 8)
+    with pytest.raises(ArgumentError, match="B: is not contiguous"):
+        module.launch(A, B.T, C, 8, 8, 8)
+    with pytest.raises(ArgumentError, match="A: got list, expected a NumPy array"):
+        module.launch(A.tolist(), B, C, 8, 8, 8)
+    C.flags.writeable = False
+    with pytest.raises(ArgumentError, match="C: is read-only"):
+        module.launch(A, B, C, 8, 8, 8)
+
+
+def test_matrices_that_do_not_fit():
+    module = sim.load(registry.get("sgemm_01_naive"))
+    huge = np.broadcast_to(np.float32(0), (1,)).copy()
+    big = np.empty(2**29 + 1, np.float32)  # never touched
+    with pytest.raises(LaunchError, match="2 GiB"):
+        module.launch(big, huge, huge, 1, 1, 1)

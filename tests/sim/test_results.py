@@ -1,0 +1,75 @@
+"""The kernels compute what NumPy computes: small integers, so equal to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gemmlab import registry, sim
+
+TILED = ("sgemm_04_register_tiling", "sgemm_05_transposed_a", "sgemm_06_swizzled_a")
+ANY_SIZE = ((1, 1, 1), (33, 17, 5), (64, 100, 37))
+SHAPES = [
+    *((name, shape) for name in ("sgemm_01_naive", "sgemm_02_coalesced") for shape in ANY_SIZE),
+    *(("sgemm_03_block_tiling", shape) for shape in ((32, 32, 32), (32, 64, 96))),
+    *(
+        (name, shape)
+        for name in TILED
+        for shape in ((128, 128, 16), (128, 384, 48), (256, 128, 64))
+    ),
+]
+SCALES = ((1.0, 0.0), (2.0, -1.0), (0.5, 2.0), (0.0, 1.0))
+
+
+@pytest.mark.parametrize(("name", "shape"), SHAPES)
+@pytest.mark.parametrize("traced", [False, True])
+def test_product_is_exact(name, shape, traced):
+    A, B, C = sim.integer_matrices(*shape)
+    module = sim.load(registry.get(name))
+    run = module.trace if traced else module.launch
+    C[:] = np.nan
+    result = run(A, B, C, *shape)
+    np.testing.assert_array_equal(C, A @ B)
+    if traced:
+        assert result.findings == ()
+
+
+@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize(("alpha", "beta"), SCALES)
+def test_alpha_and_beta(name, alpha, beta):
+    A, B, C = sim.integer_matrices(128, 128, 32, seed=1)
+    expected = alpha * (A @ B) + beta * C
+    sim.load(registry.get(name)).launch(A, B, C, 128, 128, 32, alpha, beta)
+    np.testing.assert_array_equal(C, expected.astype(np.float32))
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_beta_zero_does_not_read_c(name):
+    A, B, C = sim.integer_matrices(128, 128, 32)
+    C[:] = np.nan
+    sim.load(registry.get(name)).launch(A, B, C, 128, 128, 32, 3.0, 0.0)
+    np.testing.assert_array_equal(C, 3.0 * (A @ B))
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_empty_sum(name):
+    A, B, C = sim.integer_matrices(128, 128, 0)
+    expected = 2.0 * C
+    sim.load(registry.get(name)).launch(A, B, C, 128, 128, 0, 1.0, 2.0)
+    np.testing.assert_array_equal(C, expected)
+
+
+def test_a_swizzle_forgotten_on_one_side_gives_wrong_values(tmp_path):
+    """Nothing is out of place, so there is no finding: only the result tells."""
+    spec = registry.get("sgemm_06_swizzled_a")
+    text = spec.path.read_text()
+    read = "sA[k][swizzle(k, m)]"
+    assert read in text
+    common = registry.repository_root() / "kernels" / "common"
+    text = text.replace(read, "sA[k][m]").replace('"../common/', f'"{common}/')
+    path = tmp_path / "forgotten.cuh"
+    path.write_text(text)
+    A, B, C = sim.integer_matrices(128, 128, 32)
+    trace = sim.load_source(path, "launch_sgemm_06_swizzled_a").trace(A, B, C, 128, 128, 32)
+    assert trace.findings == ()
+    assert not np.array_equal(C, A @ B)
