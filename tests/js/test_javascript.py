@@ -1,0 +1,237 @@
+"""The widgets' JavaScript computes what the Python computes, messages included; needs node."""
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gemmlab.errors import ArgumentError
+from gemmlab.layouts import PRESETS, Access, Layout, Swizzle, Tile, describe, formula, locate
+from gemmlab.layouts.access import request
+from gemmlab.widgets import BankMap, predict
+from gemmlab.widgets._base import module_text
+
+MODULES = ("formula", "banks", "bank_map", "predict", "ladder")
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory):
+    """ask(cases): what the JavaScript says to a list of (kind, input)."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed: apt install nodejs")
+    folder = tmp_path_factory.mktemp("js")
+    modules = {}
+    for name in MODULES:
+        path = folder / f"{name}.mjs"
+        path.write_text(module_text(f"{name}.js"), encoding="utf-8")
+        modules[name] = str(path)
+
+    def run(cases):
+        script = Path(__file__).with_name("answer.mjs")
+        sent = json.dumps({"modules": modules, "cases": cases})
+        done = subprocess.run(
+            [node, str(script)], input=sent, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return run
+
+
+def differences(ask, kind, inputs, expected):
+    found = ask([(kind, item) for item in inputs])
+    return [
+        (item, got, want) for item, got, want in zip(inputs, found, expected, strict=True)
+        if got != want
+    ]  # fmt: skip
+
+
+# --- banks and layouts ----------------------------------------------------------------------------
+
+PATTERNS = [
+    *PRESETS.values(),
+    "row = lane%8; col = lane/8*8",
+    "row = lane>>2; col = (lane&3)*n ^ 4",
+    "row = lane - 2; col = 0",
+    "row = 3; col = lane*lane%L",
+    "g = lane/16; row = g*4 + lane%4; col = lane/4%4*4",
+    "row = lane%{a}*{b}; col = lane/{a}*n",
+    "row = lane/{a}; col = lane%{a}*{b}",
+]
+
+
+def random_layout(rng):
+    kind = rng.choice(["none", "pad", "swizzle", "formula"])
+    b = rng.randint(0, 4)
+    return {
+        "kind": kind,
+        "pad": rng.randint(0, 8),
+        "swizzle": [b, rng.randint(0, 4), rng.randint(b, 7)],
+        "formula": rng.choice(
+            ["col", "col ^ (row/4*8)", "col ^ row%8*4", "L-1-col", "col*2", "col/2", "(col+row)%L",
+             "col ^"]
+        ),
+    }  # fmt: skip
+
+
+def random_access(rng):
+    width = rng.choice([2, 4, 8, 16])
+    element = rng.choice([e for e in (1, 2, 4, 8) if e <= width])
+    pattern = rng.choice(PATTERNS).format(a=rng.choice([2, 4, 8]), b=rng.randint(1, 4))
+    return {
+        "access": {"pattern": pattern, "width": width, "store": rng.random() < 0.5},
+        "tile": {
+            "rows": rng.choice([8, 16, 32, 40]),
+            "row_length": rng.choice([16, 32, 48, 64, 128]),
+            "element": element,
+        },
+        "layout": random_layout(rng),
+    }
+
+
+def python_access(case):
+    try:
+        layout = Layout(**{**case["layout"], "swizzle": Swizzle(*case["layout"]["swizzle"])})
+        access, tile = Access(**case["access"]), Tile(**case["tile"])
+        found = request(access, tile, layout)
+    except ArgumentError as error:
+        return str(error)
+    words = [
+        [[w.index, w.bank, w.wavefront, list(w.lanes)] for w in phase.words]
+        for phase in found.phases
+    ]
+    addresses = [int(a) for a in locate(access, tile, layout)]
+    return [addresses, words, found.wavefronts, found.conflicts, describe(found)]
+
+
+def test_random_accesses_agree(ask):
+    rng = random.Random(1)
+    cases = [random_access(rng) for _ in range(500)]
+    cases[0]["tile"] |= {"rows": 3, "row_length": 128}
+    cases[0]["layout"] |= {"kind": "swizzle", "swizzle": [1, 7, 1]}
+    for case in cases:
+        # Python refuses a broken formula even where the layout does not use it.
+        if case["layout"]["kind"] != "formula":
+            case["layout"]["formula"] = "col"
+    expected = [python_access(case) for case in cases]
+    assert not differences(ask, "access", cases, expected)
+    # The draw is worth something: many that work, and every kind of refusal.
+    assert sum(isinstance(answer, list) for answer in expected) > 100
+    refusals = " ".join(answer for answer in expected if isinstance(answer, str))
+    for word in ("outside the tile", "parts the", "misaligned", "outside the row", "same place",
+                 "out of the tile", "found the end"):  # fmt: skip
+        assert word in refusals, word
+
+
+# --- formulas -------------------------------------------------------------------------------------
+
+
+def python_formula(text, env):
+    try:
+        return formula.expression(text, env)(env)
+    except ArgumentError as error:
+        return str(error)
+
+
+def test_random_formulas_agree(ask):
+    rng = random.Random(2)
+    pieces = ["lane", "row", "x", "0", "7", "31", "65536", *"+-*/%&^|()= ", "<<", ">>", "$", "-"]
+    cases = []
+    for _ in range(1500):
+        if rng.random() < 0.4:
+            text = "".join(rng.choice(pieces) for _ in range(rng.randint(0, 9)))
+        else:
+            text = rng.choice(["lane", "row", "-5"])
+            for _ in range(rng.randint(0, 6)):
+                op = rng.choice(["+", "-", "*", "/", "%", "&", "^", "|", "<<", ">>"])
+                text += f" {op} {rng.choice(['lane', 'row', '3', '-2', '(row+1)', '12345'])}"
+        cases.append({"text": text, "env": {"lane": rng.randint(0, 31), "row": rng.randint(0, 9)}})
+    expected = [python_formula(**case) for case in cases]
+    assert not differences(ask, "formula", cases, expected)
+    assert sum(isinstance(answer, int) for answer in expected) > 400
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["row = 1; col = 2", "row = lane/4; col = lane%4*n;", "row = 1", "a = 3; row = a; col = a*a",
+     "row = 1 col = 2", "3 = 4", "", ";", "row = col; col = 1", "row ="],
+)  # fmt: skip
+def test_programs_agree(ask, text):
+    try:
+        found = formula.program(text, ("lane", "n", "L"), ("row", "col"))(
+            {"lane": 13, "n": 4, "L": 128}
+        )
+        expected = [found["row"], found["col"]]
+    except ArgumentError as error:
+        expected = str(error)
+    assert ask([("program", {"text": text})]) == [expected]
+
+
+# --- goals, guesses, rows -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("goal", [{"conflicts": 0}, {"wavefronts": 3, "layout": "swizzle"}])
+def test_goals_agree(ask, goal):
+    accesses = [Access("transposed A store", 4, True), Access("float4 fragment of A", 16)]
+    widget = BankMap(accesses=accesses, row_length=128, rows=16, goal=goal)
+    start, cases, expected = widget.state, [], []
+    for change in (
+        {}, {"kind": "pad", "pad": 2}, {"kind": "pad", "pad": 4}, {"kind": "swizzle"},
+        {"kind": "swizzle", "swizzle": [2, 3, 6]}, {"kind": "formula", "formula": "col ^"},
+        {"kind": "formula", "formula": "col ^ (row/4*8)"},
+    ):  # fmt: skip
+        widget.state = {**start, **change}
+        cases.append({"config": widget.config, "state": widget.state})
+        expected.append(widget.solved)
+    assert not differences(ask, "goal", cases, expected)
+    assert True in expected
+    assert False in expected
+
+
+def test_guesses_agree(ask):
+    cases, expected = [], []
+    for answer, tolerance in ((4, 0), (43.0, "10%"), (0.3, 0.1), (-2, "50%"), (0, 0)):
+        widget = predict("?", answer, tolerance=tolerance)
+        for guess in (4, 5, 0, 38.7, 38.69, 47.3, 0.2, 0.4, 0.41, -1, -3, -3.1):
+            widget.state = {"guess": guess, "first": guess}
+            cases.append({"config": widget.config, "guess": guess})
+            expected.append(widget.correct)
+    assert not differences(ask, "guess", cases, expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("4", 4), (" 1,024 ", 1024), ("1_000_000", 1000000), ("0.5", 0.5), (".5", 0.5), ("-3", -3),
+     ("1e3", 1000), ("", None), ("four", None), ("1,02", None), ("3 4", None), ("1e", None),
+     ("0x10", None), ("Infinity", None)],
+)  # fmt: skip
+def test_what_counts_as_a_number(ask, text, value):
+    assert ask([("number", {"text": text})]) == [value]
+
+
+@pytest.mark.parametrize(
+    ("answer", "guess", "said"),
+    [(4, 8, " That is 2 times the answer."), (4, 1, " That is 1/4 of the answer."), (4, 5, ""),
+     (4, -1, ""), (0, 3, "")],
+)  # fmt: skip
+def test_how_far_off_a_guess_is(ask, answer, guess, said):
+    config = predict("?", answer).config
+    assert ask([("distance", {"config": config, "guess": guess})]) == [said]
+
+
+def test_a_row_of_the_ladder_in_words(ask):
+    row = {"kernel": "k", "label": "06 swizzled A", "size": "4096", "baseline": False}
+    row |= {"tflops": 43.06, "ratio": 0.8412, "flop_per_clk_sm": 164.7, "time_us": 3192.0}
+    assert ask([("row", {"row": row}), ("row", {"row": {**row, "flop_per_clk_sm": None}})]) == [
+        "06 swizzled A, 4096: 43.1 TFLOP/s, 84.1 % of cuBLAS, 165 FLOP per clock and SM, 3.19 ms.",
+        "06 swizzled A, 4096: 43.1 TFLOP/s, 84.1 % of cuBLAS, 3.19 ms.",
+    ]
+
+
+@pytest.mark.parametrize("name", ["bank_map", "predict", "ladder"])
+def test_each_module_can_be_started_in_two_ways(ask, name):
+    assert ask([("faces", {"name": name})]) == [["function", "function"]]
