@@ -1,0 +1,82 @@
+"""The Makefile: what README promises is there, and a missing tool is named in one line."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+
+def targets(root: Path) -> set[str]:
+    text = (root / "Makefile").read_text()
+    return set(re.findall(r"^([a-z][a-z-]*):", text, flags=re.MULTILINE))
+
+
+def run_make(folder: Path, tools: Path, *words: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        ["make", "--no-print-directory", *words],
+        cwd=folder,
+        env={"PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def checkout(root: Path, tmp_path: Path) -> Path:
+    """A copy of what `make` looks at first."""
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+        shutil.copy(root / name, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A PATH with a shell and no Python."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name in ("bash", "make", "grep", "find"):
+        (folder / name).symlink_to(shutil.which(name))
+    return folder
+
+
+def python_that(tools: Path, body: str) -> None:
+    script = tools / "python3"
+    script.write_text(f"#!{shutil.which('bash')}\n{body}\n")
+    script.chmod(0o755)
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_documents_name_commands_that_exist(root, document):
+    named = set(re.findall(r"`make ([a-z][a-z-]*)", (root / document).read_text()))
+    assert named <= targets(root)
+
+
+def test_help_names_commands_that_exist(root):
+    listed = re.findall(r"echo 'make ([a-z-]+)", (root / "Makefile").read_text())
+    assert set(listed) <= targets(root)
+
+
+def test_no_python_is_said_in_one_line(checkout, tools):
+    result = run_make(checkout, tools, "book")
+    assert result.returncode != 0
+    first, *rest = result.stderr.strip().splitlines()
+    assert "needs Python 3.11 or newer" in first
+    assert "apt-get install python3" in first
+    assert [line for line in rest if not line.startswith("make:")] == []
+
+
+def test_an_old_python_is_named(checkout, tools):
+    python_that(tools, '[ "$1" = --version ] && { echo Python 3.9.2; exit 0; }; exit 1')
+    result = run_make(checkout, tools, "book")
+    assert "found Python 3.9.2" in result.stderr
+
+
+def test_a_missing_venv_module_is_said(checkout, tools):
+    python_that(tools, 'case "$2" in *venv*) exit 1;; esac; exit 0')
+    result = run_make(checkout, tools, "book")
+    assert "apt-get install python3-venv" in result.stderr

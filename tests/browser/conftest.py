@@ -1,0 +1,113 @@
+"""Real Chromium, with every request that would leave the machine refused and written down."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
+
+LOCAL = ("http://127.0.0.1:", "file:", "data:", "blob:")
+# Console messages that say something about the machine, not about the page.
+NOT_OURS = ("GPU stall", "WebGL")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+@dataclass
+class Visit:
+    """One open page, and what went wrong in it."""
+
+    page: Page
+    console: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        self.page.on("console", self._message)
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.page.on("requestfailed", lambda request: self.failed.append(request.url))
+        self.page.on(
+            "response",
+            lambda r: self.failed.append(f"{r.status} {r.url}") if r.status >= 400 else 0,
+        )
+        self.page.route("**/*", self._gate)
+
+    def _message(self, message):
+        if message.type in ("error", "warning") and not any(w in message.text for w in NOT_OURS):
+            self.console.append(f"{message.type}: {message.text}")
+
+    def _gate(self, route: Route, request: Request):
+        if request.url.startswith(LOCAL):
+            route.continue_()
+        else:
+            self.outside.append(request.url)
+            route.abort()
+
+    def problems(self) -> list[str]:
+        return [*self.console, *self.outside, *self.failed]
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def server_for(folder: Path) -> ThreadingHTTPServer:
+    handler = functools.partial(QuietHandler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A browser; without one the tests are skipped, loudly, but fail in CI."""
+    path = shutil.which(os.environ.get("CHROMIUM", "chromium"))
+    if path is None:
+        why = "no Chromium, so no page was tried in a browser: apt-get install chromium"
+        pytest.fail(why) if os.environ.get("CI") else pytest.skip(why)
+    with sync_playwright() as playwright:
+        # Chromium refuses its sandbox to root, which is what CI runs as.
+        sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = playwright.chromium.launch(executable_path=path, args=sandbox)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def address(book: Path) -> Iterator[str]:
+    """Where the built book is served."""
+    server = server_for(book)
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture
+def visit(chromium: Browser) -> Iterator[Callable[..., Visit]]:
+    """Opens an address in a fresh browser profile: visit(url, width=1280)."""
+    contexts = []
+
+    def open_(url: str, width: int = 1280, **options) -> Visit:
+        context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        result = Visit(context.new_page())
+        result.page.set_default_timeout(10_000)
+        result.page.goto(url)
+        result.page.wait_for_load_state("networkidle")
+        return result
+
+    yield open_
+    for context in contexts:
+        context.close()

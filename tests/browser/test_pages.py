@@ -1,0 +1,147 @@
+"""Every page of the built book as a reader meets it: quiet, light, fast, narrow, in the dark."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
+CHAPTERS = sorted(str(path.relative_to(HTML)) for path in (HTML / "book").glob("*.html"))
+HEAVIEST_PAGE = 2_500_000
+READY_MS = 1000
+
+each_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
+
+# Bytes after decompression, whatever the server compresses.
+TRANSFERRED = """() => performance.getEntriesByType("resource")
+  .concat(performance.getEntriesByType("navigation"))
+  .reduce((sum, entry) => sum + entry.decodedBodySize, 0)"""
+READY = """() => performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd"""
+# The elements that stick out to the right, unless something around them scrolls.
+OVERFLOWING = """() => {
+  const inside = (el) => {
+    for (let up = el.parentElement; up; up = up.parentElement) {
+      const { overflowX } = getComputedStyle(up);
+      if (["auto", "scroll", "hidden", "clip"].includes(overflowX)) return true;
+    }
+    return false;
+  };
+  return [...document.querySelectorAll("article *")]
+    .filter((el) => el.getBoundingClientRect().right > innerWidth + 1 && !inside(el))
+    .map((el) => el.outerHTML.slice(0, 120));
+}"""
+# [text, background] as rgb() strings; the background is that of the first opaque box.
+COLOURS = """(selector) => {
+  const el = document.querySelector(selector);
+  for (let up = el; up; up = up.parentElement) {
+    const colour = getComputedStyle(up).backgroundColor;
+    if (!/rgba\\(.*, 0\\)/.test(colour)) return [getComputedStyle(el).color, colour];
+  }
+  return [getComputedStyle(el).color, getComputedStyle(document.body).backgroundColor];
+}"""
+
+
+def luminance(colour: str) -> float:
+    channels = [int(v) / 255 for v in re.findall(r"\d+", colour)[:3]]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(colours: list[str]) -> float:
+    dark, light = sorted(map(luminance, colours))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_there_are_pages(book):
+    assert CHAPTERS
+
+
+@each_chapter
+def test_page_is_quiet_and_light_and_its_widgets_live(visit, address, chapter):
+    opened = visit(f"{address}/{chapter}")
+    page = opened.page
+    # Lazy parts of a page are loaded, too.
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.wait_for_load_state("networkidle")
+    assert opened.problems() == []
+    assert page.evaluate(TRANSFERRED) <= HEAVIEST_PAGE
+    assert page.locator("[data-gemmlab]:not([data-live])").count() == 0
+    assert page.locator("[data-gemmlab] > img").count() == 0
+
+
+@each_chapter
+def test_page_is_ready_in_a_second(visit, address, chapter):
+    # The machine may be busy with something else: the best of three counts.
+    tries = (visit(f"{address}/{chapter}").page.evaluate(READY) for _ in range(3))
+    assert any(ms <= READY_MS for ms in tries)
+
+
+@each_chapter
+def test_nothing_sticks_out_at_390_pixels(visit, address, chapter):
+    page = visit(f"{address}/{chapter}", width=390).page
+    assert page.evaluate(OVERFLOWING) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@each_chapter
+def test_text_is_legible_in_light_and_dark(visit, address, chapter):
+    page = visit(f"{address}/{chapter}").page
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_selector(f'html[data-theme="{theme}"]')
+        for selector in ("article h1", "article p"):
+            colours = page.evaluate(COLOURS, selector)
+            assert contrast(colours) >= 7, (theme, selector, colours)
+            assert (luminance(colours[1]) < 0.2) == (theme == "dark")
+
+
+@each_chapter
+def test_page_works_from_a_file(visit, book, chapter):
+    assert visit((book / chapter).as_uri()).problems() == []
+
+
+@each_chapter
+def test_widgets_are_pictures_without_scripts(visit, address, chapter):
+    page = visit(f"{address}/{chapter}", java_script_enabled=False).page
+    for widget in page.locator("[data-gemmlab]").all():
+        assert widget.inner_text().strip() or widget.locator("img[alt]").count()
+
+
+def test_the_switch_makes_it_dark_and_it_stays_dark(visit, address):
+    page = visit(f"{address}/{CHAPTERS[0]}").page
+    switch = page.locator("button.theme-switch-button").first
+    for _ in range(3):
+        if page.locator("html").get_attribute("data-theme") == "dark":
+            break
+        switch.click()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.reload()
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+
+
+def test_search_finds_a_word_and_leads_to_its_page(visit, address):
+    opened = visit(f"{address}/index.html")
+    page = opened.page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("coverage")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?*")
+    result = page.locator("#search-results li a", has_text="Coverage").first
+    result.wait_for()
+    result.click()
+    page.wait_for_url("**/book/coverage.html*")
+    assert opened.problems() == []
+
+
+def test_index_leads_to_the_first_page(visit, address):
+    opened = visit(f"{address}/index.html")
+    opened.page.wait_for_url("**/book/*.html")
+    assert opened.page.locator("article h1").count() == 1
+
+
+def test_the_keyboard_reaches_the_text_first(visit, address):
+    page = visit(f"{address}/{CHAPTERS[0]}").page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#main-content"
