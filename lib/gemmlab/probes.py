@@ -53,11 +53,19 @@ class Clock:
     """
 
     MICROSECONDS = 20
+    HOLD_MICROSECONDS = 400
 
     def __init__(self):
         import torch
 
-        self._out = torch.zeros(2, dtype=torch.int64, device="cuda")
+        self._out, self._ignored = torch.zeros(2, 2, dtype=torch.int64, device="cuda")
+
+    def hold(self) -> None:
+        """Keep the GPU from starting what is launched next, for longer than a launch takes Python.
+
+        One thread spins; the rest of the GPU and its caches stay as they were.
+        """
+        _launch("clock", None, self._ignored, 0, self.HOLD_MICROSECONDS)
 
     def start(self) -> None:
         """Launch the spin on the current stream."""

@@ -198,8 +198,9 @@ class GpuTimer:
     """CUDA events around a launch, on a GPU that is busy until the launch begins.
 
     Cold: before every timing a buffer of four times the L2 is written. Warm: the same launch runs
-    once untimed. Either keeps the GPU busy for long enough that both events and the launch are
-    queued behind it; on an idle GPU the time would contain Python's.
+    once untimed. Then one thread spins for a while, so that both events and the launch are queued
+    before the first of them begins; on an idle GPU the time would contain Python's, and that of
+    torch.matmul, which was seen to take 80 us.
     """
 
     def __init__(self, cold: bool = True):
@@ -262,6 +263,7 @@ class GpuTimer:
         return Timing(kept, power_w=self.monitor.median("power_w", since))
 
     def _timed(self, call: Callable[[], None], launches: int) -> Sample:
+        self._clock.hold()
         self._start.record()
         call()
         self._end.record()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import statistics
+import time
 
 import pytest
 import torch
@@ -121,6 +123,23 @@ def test_an_empty_gpu_does_not_add_pythons_time():
     out.add_(1)  # loads the kernel
     sample = GpuTimer(cold=True).time(Launch("tiny", lambda: out.add_(1)))
     assert sample.time_us < 20
+
+
+def test_a_slow_host_does_not_show_in_the_time():
+    operands = live.random_operands((1024, 1024, 1024))
+    fast = live.launch_cublas(*operands)
+
+    def slow() -> None:
+        time.sleep(1e-4)
+        fast()
+
+    timer = GpuTimer()
+    timer.estimate(Launch("warm-up", fast))
+    alone, late = (
+        statistics.median(timer.time(Launch("cublas", call)).time_us for _ in range(10))
+        for call in (fast, slow)
+    )
+    assert abs(late - alone) < 10
 
 
 def test_recording_a_section(tmp_path):

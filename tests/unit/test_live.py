@@ -38,6 +38,9 @@ class FakeEvent:
 
 
 class FakeClock:
+    def hold(self) -> None:
+        pass
+
     def start(self) -> None:
         pass
 
