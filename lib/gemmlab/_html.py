@@ -80,6 +80,6 @@ def verdict(good: bool, word: str, text: str, items: Sequence[str] = ()) -> str:
     """A judgement with a coloured edge: `word` says it, `text` and `items` say why."""
     listed = "".join(f"<li>{html.escape(item.strip())}</li>" for item in items)
     return (
-        f'{_VERDICT}<div class="gl-judged{"" if good else " bad"}"><p><b>{html.escape(word)}.</b> '
+        f'{_VERDICT}<div class="gl-judged{"" if good else " bad"}"><p><b>{html.escape(word)}:</b> '
         f"{html.escape(text)}</p>{f'<ul>{listed}</ul>' if listed else ''}</div>"
     )

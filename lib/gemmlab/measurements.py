@@ -163,6 +163,11 @@ def origin(environment: dict) -> str:
     return ", ".join(filter(None, parts))
 
 
+def made_on(environment: dict, source: str = "recorded") -> str:
+    """The sentence below a table: recorded, or measured now ("live"), and on what."""
+    return f"{'Measured now' if source == 'live' else 'Recorded'} on {origin(environment)}."
+
+
 def source_digest(spec: registry.KernelSpec) -> str:
     """Fingerprint of a step's code and of what it includes, whatever the comments and spaces."""
     from .build import included_files

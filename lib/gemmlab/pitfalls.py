@@ -52,10 +52,8 @@ class Pitfalls:
             ]
             for way in self.ways
         ]
-        made = "Measured now" if self.source == "live" else "Recorded"
-        note = (
-            f"cuBLAS through torch.matmul, fp32. {made} on {measurements.origin(self.environment)}."
-        )
+        made = measurements.made_on(self.environment, self.source)
+        note = f"cuBLAS through torch.matmul, fp32. {made}"
         return ["how it was timed", "size", "time", "TFLOP/s", "power"], rows, "tnnnn", [note]
 
     def __repr__(self) -> str:

@@ -141,10 +141,9 @@ class BenchResult:
         return list(columns), [[cell(r) for cell in columns.values()] for r in self.rows], align
 
     def _notes(self) -> list[str]:
-        from .measurements import origin
+        from .measurements import made_on
 
-        made = "Measured now" if self.source == "live" else "Recorded"
-        lines = [f"{made} on {origin(self.environment)}."]
+        lines = [made_on(self.environment, self.source)]
         if self.rows:
             lines.append(how_measured(self.rows))
         return lines + ([f"{self.note}."] if self.note else [])

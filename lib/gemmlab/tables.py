@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from . import _html, measurements, registry
 from .errors import MeasurementError
+from .measurements import made_on
 from .plots import LEVELS, recorded_points, recorded_roofs
 from .results import short
 from .run import Kernel, kernel
@@ -147,8 +148,8 @@ def arbitration(name: str | Kernel) -> Table:
         )
         if key in read
     )
-    note = f"{spec.name}, M = N = K = {section['size']}, shared stores. Recorded on "
-    note += f"{measurements.origin(section['environment'])}."
+    note = f"{spec.name}, M = N = K = {section['size']}, shared stores. "
+    note += made_on(section["environment"])
     return Table(("", "Nsight Compute counter (.sum)", "wavefronts"), rows, "ttn", (note,))
 
 
@@ -165,8 +166,7 @@ def ceilings() -> Table:
          f"{section['dram_read_tbs']:.2f} TB/s"),
         ("copying, bytes read + written", f"{section['copy_tbs']:.2f} TB/s"),
     )  # fmt: skip
-    origin = measurements.origin(section["environment"])
-    note = f"Median of {section['samples']}. Recorded on {origin}."
+    note = f"Median of {section['samples']}. {made_on(section['environment'])}"
     return Table(("probe", "measured"), rows, "tt", (note,))
 
 
@@ -186,8 +186,8 @@ def traffic(name: str | Kernel, size: int = 4096) -> Table:
         what = meaning.removeprefix("FLOP per byte ")
         rows.append((what, f"{moved:.3g} GB", _three(point.intensity), bandwidth, allows))
     done = loaded.bench().only(mode="interleaved").row(spec.name, size).tflops
-    note = f"{spec.name} runs at {done:.3g} TFLOP/s at M = N = K = {size}. Recorded on "
-    note += f"{measurements.origin(loaded.section('traffic')['environment'])}."
+    note = f"{spec.name} runs at {done:.3g} TFLOP/s at M = N = K = {size}. "
+    note += made_on(loaded.section("traffic")["environment"])
     head = ("bytes that are counted", "moved", "FLOP/byte", "bandwidth", "would allow")
     return Table(head, tuple(rows), "tnnnn", (note,))
 
@@ -228,5 +228,5 @@ def steady() -> Table:
         for row in sorted(result.rows, key=lambda row: row.kernel)
     )
     size = result.rows[0].size
-    note = f"M = N = K = {size}. Recorded on {measurements.origin(section['environment'])}."
+    note = f"M = N = K = {size}. {made_on(section['environment'])}"
     return Table(("kernel", "load", "TFLOP/s", "SM clock", "power"), rows, "ttnnn", (note,))
