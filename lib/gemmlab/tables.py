@@ -75,12 +75,12 @@ def _pair(counted: int, read: int) -> str:
 
 _UNITS = {  # what is shown -> the recorded share of the unit's peak rate over the whole run
     "FMA pipe": "fma_pipe",
-    "issue slots, any instruction": "issue_slots",
-    "L1 data stage: wavefronts, shared memory too": "l1_data",
-    "L1 input: warps' requests": "l1_requests",
+    "issue slots": "issue_slots",
+    "L1 data stage (wavefronts)": "l1_data",
+    "L1 input (requests)": "l1_requests",
     "L2 sectors": "l2",
     "DRAM": "dram",
-    "warps resident, of 64 an SM": "warps_active",
+    "resident warps, of 64": "warps_active",
 }
 
 
@@ -93,8 +93,8 @@ _REASONS = {  # what is shown -> the recorded counter
     "at a barrier": "stall_barrier",
     "for shared memory": "stall_short_scoreboard",
     "for global memory": "stall_long_scoreboard",
-    "for room in the queue to shared memory": "stall_mio_throttle",
-    "for room in the queue to global memory": "stall_lg_throttle",
+    "for the shared-memory queue": "stall_mio_throttle",
+    "for the global-memory queue": "stall_lg_throttle",
     "for the FMA pipe": "stall_math_pipe_throttle",
     "for dispatch": "stall_dispatch_stall",
     "ready, another warp was chosen": "stall_not_selected",
