@@ -88,7 +88,6 @@ def check(
     `device` is "cuda" or "cpu" (the simulator); without it, the GPU if there is one. On the
     simulator the first shape is also traced for races and other findings.
     """
-
     handle = run.kernel(kernel)
     if device not in (None, "cuda", "cpu"):
         raise ArgumentError(f"device: got {device!r}, allowed are 'cuda' and 'cpu'")
@@ -122,8 +121,9 @@ def _case(handle: run.Kernel, shape: tuple[int, int, int], ab: tuple[float, floa
     C = torch.full((M, N), math.nan, device=device)
     if beta != 0:
         C = torch.randn(M, N, generator=torch.Generator().manual_seed(1)).to(device)
-    wide = alpha * (A.double() @ B.double())
-    limit = abs(alpha) * A.double().norm(dim=1)[:, None] * B.double().norm(dim=0)[None, :]
+    wide_a, wide_b = A.double(), B.double()
+    wide = alpha * (wide_a @ wide_b)
+    limit = abs(alpha) * wide_a.norm(dim=1)[:, None] * wide_b.norm(dim=0)[None, :]
     if beta != 0:
         wide += beta * C.double()
         limit += abs(beta) * C.double().abs()
