@@ -17,7 +17,7 @@ from types import ModuleType
 
 from .errors import BackendError, BuildError
 from .progress import busy
-from .registry import KernelSpec, cache_dir
+from .registry import KernelSpec, cache_dir, repository_root
 
 # Only pybind11 on the C++ side and no torch header anywhere: 5 s to build instead of 40. Tensors
 # are checked in Python, and the binding takes their addresses.
@@ -40,13 +40,13 @@ int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alp
            uintptr_t stream) {{
   const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
                          reinterpret_cast<void*>(C), M, N, K, alpha, beta}};
-  return launch_{name}(args, reinterpret_cast<cudaStream_t>(stream));
+  return {launch}(args, reinterpret_cast<cudaStream_t>(stream));
 }}
 const char* error_string(int code) {{ return cudaGetErrorString(static_cast<cudaError_t>(code)); }}
 """
 
 _FLAGS = ("-std=c++17", "-O3", "-lineinfo")
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,16 @@ def load(spec: KernelSpec) -> ModuleType:
 
     Raises BackendError without nvcc or a GPU, BuildError if the source does not compile.
     """
-    source = _LAUNCH.format(path=spec.path, name=spec.name)
-    return compile_binding(spec.name, _BINDING, source, headers=included_files(spec.path))
+    return load_source(spec.path, f"launch_{spec.name}", spec.name)
+
+
+def load_source(path: Path, launch: str, name: str) -> ModuleType:
+    """Any kernel file with a function `launch` (const GemmArgs&, cudaStream_t) -> cudaError_t.
+
+    name: what the compiled module is called. Raises as `load` does.
+    """
+    source = _LAUNCH.format(path=path.resolve(), launch=launch)
+    return compile_binding(name, _BINDING, source, headers=included_files(path))
 
 
 def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -> ModuleType:
@@ -87,7 +95,7 @@ def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -
 
 
 def included_files(path: Path) -> tuple[Path, ...]:
-    """`path` and every file it includes with quotes, recursively, each once, in a fixed order."""
+    """`path` and every project file it includes, recursively, each once, in a fixed order."""
     seen: dict[Path, None] = {}
 
     def visit(file: Path) -> None:
@@ -97,9 +105,15 @@ def included_files(path: Path) -> tuple[Path, ...]:
         seen[file] = None
         for name in _INCLUDE.findall(file.read_text()):
             visit(file.parent / name)
+            visit(kernels_folder() / name)
 
     visit(path)
     return tuple(seen)
+
+
+def kernels_folder() -> Path:
+    """Where `#include <ptx/...>` is looked for; the simulator has twins of those files."""
+    return repository_root() / "kernels"
 
 
 def nvcc() -> str:
@@ -132,10 +146,10 @@ def arch() -> str:
 
 def resources(spec: KernelSpec, target: str = "90a") -> Resources:
     """Registers, spills and shared memory of a step, as ptxas reports them. Needs nvcc, no GPU."""
-    command = [nvcc(), *_FLAGS, _gencode(target), "-Xptxas=-v"]
+    command = [nvcc(), *_FLAGS, f"-I{kernels_folder()}", _gencode(target), "-Xptxas=-v"]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "kernel.cu"
-        source.write_text(_LAUNCH.format(path=spec.path, name=spec.name))
+        source.write_text(_LAUNCH.format(path=spec.path, launch=f"launch_{spec.name}"))
         done = subprocess.run(
             [*command, "-cubin", str(source), "-o", f"{folder}/kernel.cubin"],
             capture_output=True,
@@ -201,6 +215,7 @@ def _compile(name: str, cpp: str, cuda: str, flags: list[str], library: Path) ->
                     cuda_sources=cuda,
                     extra_cflags=["-O1", f"-DGEMMLAB_MODULE={name}"],
                     extra_cuda_cflags=flags,
+                    extra_include_paths=[str(kernels_folder())],
                     build_directory=folder,
                     with_cuda=True,
                     no_implicit_headers=True,

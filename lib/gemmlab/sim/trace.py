@@ -8,7 +8,11 @@ from dataclasses import asdict, dataclass
 from .findings import Findings, LineOf
 
 # runtime/types.h's Op, in its order.
-OPS = ("ld.shared", "st.shared", "ld.global", "st.global", "atom.shared", "atom.global")
+OPS = (
+    *("ld.shared", "st.shared", "ld.global", "st.global", "atom.shared", "atom.global"),
+    *("ldmatrix", "stmatrix", "cp.async.shared", "cp.async.global"),
+    *("tma.load", "tma.store", "wgmma.shared"),
+)
 _SUMMED = ("requests", "wavefronts", "wavefronts_min", "conflicts", "sectors", "sectors_min")
 
 

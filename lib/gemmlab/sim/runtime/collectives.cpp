@@ -7,7 +7,12 @@ namespace sim {
 namespace {
 
 void execute_syncwarp(Worker& worker, Fiber* fibers, u32 lanes) {
-  worker.races().join(fibers, lanes);
+  if (!worker.launch().traced) return;
+  Fiber* joining[WARP];
+  u32 count = 0;
+  for (u32 n = 0; n < WARP; ++n)
+    if (lanes >> n & 1) joining[count++] = &fibers[n];
+  worker.clocks().join(joining, count);
 }
 
 struct ShuffleOperands {

@@ -12,15 +12,15 @@ namespace sim {
 // their low halves agree.
 using Event = u64;
 
-constexpr u32 PC_BITS = 26;
+constexpr u32 PC_BITS = 25;
 
 inline Event make_event(u32 pc, Op op, u32 log2_width, u32 offset) {
-  return u64(offset) << 32 | pc << 6 | u32(op) << 3 | log2_width;
+  return u64(offset) << 32 | pc << 7 | u32(op) << 3 | log2_width;
 }
 inline u32 what_of(Event event) { return u32(event); }
 inline u32 address_of(Event event) { return u32(event >> 32); }
-inline u32 pc_of(u32 what) { return what >> 6; }
-inline Op op_of(u32 what) { return Op(what >> 3 & 7); }
+inline u32 pc_of(u32 what) { return what >> 7; }
+inline Op op_of(u32 what) { return Op(what >> 3 & 15); }
 inline u32 log2_width_of(u32 what) { return what & 7; }
 
 // Room for a lane's events. A full lane pauses; the warp's events are then grouped and dropped if

@@ -9,11 +9,14 @@ namespace sim {
 
 class Worker;
 struct Collective;
+struct Condition;
+struct Finding;
 
 enum class State : u8 {
   READY,
   AT_BARRIER,     // __syncthreads
   AT_COLLECTIVE,  // an operation of several lanes of its warp
+  AT_CONDITION,   // until something outside of its warp has happened
   LOG_FULL,
   DONE,
 };
@@ -26,6 +29,16 @@ struct Wait {
   const Collective* what = nullptr;
   u32 mask = 0;              // lanes that take part
   void* operands = nullptr;  // this lane's, on its stack
+  const Condition* condition = nullptr;
+};
+
+// What a fiber can wait for outside of its warp: one object for each kind. Operands are those of
+// the fiber's Wait.
+struct Condition {
+  const char* name;  // as it stands in a kernel
+  bool (*holds)(Fiber& fiber);
+  // Adds to a deadlock's finding who or what is missing.
+  void (*describe)(const Fiber& fiber, Finding& finding);
 };
 
 struct alignas(64) Fiber {
@@ -35,9 +48,13 @@ struct alignas(64) Fiber {
   uintptr_t code = 0;  // where the kernel's library is loaded
   u32 index = 0;       // in the block
   u32 lane = 0;
-  u32 stamp = 0;         // its accesses bear this number (race.h)
-  u32* clock = nullptr;  // per thread, the newest stamp it has waited for; null: no one since the
-                         // last barrier of the block
+  // Of clocks.h.
+  u32 rank = 0;          // of its block in the cluster
+  u32 slot = 0;          // its number in the cluster
+  u32 first_slot = 0;    // that of its block's first thread
+  u32 stamp = 0;         // its accesses bear this number
+  u32 synced = 0;        // stamp of its block's last __syncthreads
+  u32* clock = nullptr;  // by slot, the newest stamp it knows; null: no one's since `synced`
   State state = State::DONE;
   SimIndex thread = {};
   Wait wait;

@@ -24,6 +24,14 @@ enum class Kind : u32 {
   STACK_OVERFLOW,        // of a thread's local arrays
   DIVISION_BY_ZERO,
   CANCELLED,
+  // Of asynchronous operations (gemmlab/sim/async_sentences.py); name: the operation.
+  READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory
+  WRITE_BEFORE_WAIT,       // pc: the write, other_pc: the operation that fills the memory
+  OVERWRITTEN_WHILE_READ,  // pc: the write, other_pc: the operation that still reads
+  COPY_OVERWRITES,         // pc: the operation, other_pc: an access that nothing orders before it
+  MISSING_PROXY_FENCE,     // pc: the operation, other_pc: the write that it may not see
+  UNFINISHED,              // pc: the operation, which nobody has waited for
+  STUCK,                   // pc: a wait that will never end; number, other_pc: by its `describe`
 };
 
 // Plain data, also for ctypes.

@@ -1,140 +1,122 @@
 #include "race.h"
 
-#include <algorithm>
-#include <cstring>
+#include "worker.h"
 
 namespace sim {
 
-void RaceCheck::begin_launch(u32 shared_bytes, u32 threads, Findings& findings) {
+void RaceCheck::begin_launch(u32 shared_bytes, u32 ranks, u32 threads, Findings& findings) {
   findings_ = &findings;
-  bytes_ = shared_bytes;
-  threads_ = threads;
-  clocks_.clear();
-  now_ = 1;
+  bytes_ = ranks * shared_bytes;
+  clocks_.begin_launch(ranks, threads);
+  agent_names_.assign(Clocks::AGENTS, "an asynchronous copy");
   cells_.assign(bytes_ / 4 + 1, Cell());
+  pending_.clear();
+  shift_ = 2;
 }
 
-void RaceCheck::begin_block(u32 block, Fiber* fibers, u32 threads) {
-  block_ = block;
+void RaceCheck::begin() {
+  clocks_.begin();
   marked_ = false;
-  if (shift_ != 2) {
-    shift_ = 2;
-    cells_.assign(bytes_ / 4 + 1, Cell());
-  }
-  start_ = now_++;
-  barrier_ = start_;
-  for (u32 t = 0; t < threads; ++t) fibers[t].stamp = now_, fibers[t].clock = nullptr;
-}
-
-void RaceCheck::barrier(Fiber* fibers, u32 threads) {
-  barrier_ = now_++;
-  for (u32 t = 0; t < threads; ++t) fibers[t].stamp = now_, fibers[t].clock = nullptr;
-}
-
-u32* RaceCheck::clock_of(Fiber& fiber) {
-  if (clocks_.empty()) clocks_.resize(size_t(threads_) * threads_);
-  u32* row = &clocks_[size_t(fiber.index) * threads_];
-  if (!fiber.clock) std::fill(row, row + threads_, 0);
-  return fiber.clock = row;
-}
-
-void RaceCheck::join(Fiber* lanes, u32 mask) {
-  joined_.assign(threads_, 0);
-  for (u32 n = 0; n < WARP; ++n) {
-    if (!(mask >> n & 1)) continue;
-    const u32* clock = clock_of(lanes[n]);
-    for (u32 t = 0; t < threads_; ++t) joined_[t] = std::max(joined_[t], clock[t]);
-    joined_[lanes[n].index] = lanes[n].stamp;
-  }
-  ++now_;
-  for (u32 n = 0; n < WARP; ++n) {
-    if (!(mask >> n & 1)) continue;
-    std::copy(joined_.begin(), joined_.end(), lanes[n].clock);
-    lanes[n].stamp = now_;
-  }
+  if (shift_ == 2 && pending_.empty()) return;
+  shift_ = 2;
+  cells_.assign(bytes_ / 4 + 1, Cell());
+  pending_.clear();
 }
 
 // Cells have four bytes until a narrower access comes: every access so far covered whole cells, so
 // each of the halves has the history of the whole.
 void RaceCheck::refine(u32 shift) {
   const u32 copies = 1u << (shift_ - shift);
-  std::vector<Cell> finer;
-  finer.reserve(cells_.size() * copies);
-  for (const Cell& cell : cells_) finer.insert(finer.end(), copies, cell);
-  cells_.swap(finer);
+  const auto split = [copies](auto& coarse) {
+    std::remove_reference_t<decltype(coarse)> finer;
+    finer.reserve(coarse.size() * copies);
+    for (const auto& cell : coarse) finer.insert(finer.end(), copies, cell);
+    coarse.swap(finer);
+  };
+  split(cells_);
+  split(pending_);
   shift_ = shift;
-}
-
-inline RaceCheck::Cell* RaceCheck::cells(u32 offset, u32 width, Cell*& end) {
-  if (width < 1u << shift_) refine(u32(__builtin_ctz(width)));
-  end = &cells_[(offset + width - 1) >> shift_] + 1;
-  return &cells_[offset >> shift_];
 }
 
 void RaceCheck::read(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
   Cell* end;
   const Cell* raced = nullptr;
+  bool is_pending = false;
   for (Cell* cell = cells(offset, width, end); cell != end; ++cell) {
-    if (cell->write.stamp <= start_)
+    if (cell->flags & PENDING && !is_pending) is_pending = touches_pending(fiber, *cell, false, pc);
+    if (is_pending) continue;
+    if (!is_written(*cell))
       mark_uninitialised(*cell, pc);
-    else if (!knows(fiber, cell->writer, cell->write.stamp))
+    else if (!knows_write(fiber, *cell))
       raced = cell;
-    note_read(fiber, *cell, pc);
+    note_read(fiber, fiber.slot, fiber.stamp, *cell, pc);
   }
-  if (raced) report(Kind::RACE_READ_WRITE, fiber, raced->write.pc, pc);
+  if (raced) report_unordered_read(fiber, *raced, pc);
 }
 
-inline void RaceCheck::note_read(const Fiber& fiber, Cell& cell, u32 pc) {
-  const u32 warp = fiber.index / WARP;
-  const bool current = cell.read[1].stamp > barrier_;
+void RaceCheck::report_unordered_read(const Fiber& fiber, const Cell& cell, u32 pc) {
+  if (clocks_.is_agent(cell.writer))
+    report(Kind::READ_BEFORE_WAIT, fiber, pc, cell.write.pc, agent_name(cell.writer));
+  else
+    report(Kind::RACE_READ_WRITE, fiber, cell.write.pc, pc);
+}
+
+inline void RaceCheck::note_read(const Fiber& knower, u32 slot, u32 stamp, Cell& cell, u32 pc) {
+  const u32 warp = slot / WARP;
+  const bool current = cell.read[1].stamp > knower.synced;
   const u32 warps[2] = {cell.reader[0] / WARP, cell.reader[1] / WARP};
   // The usual case: two readers are known already and this one adds nothing.
-  if (current && !fiber.clock && (warps[0] != warps[1] || warps[0] == warp)) return;
-  int slot = -1;
-  for (int i = 0; i < 2 && slot < 0; ++i)
-    if (knows(fiber, cell.reader[i], cell.read[i].stamp)) slot = i;
-  if (slot < 0 && warps[0] == warps[1] && warps[0] != warp) slot = 1;
-  if (slot < 0) return;
-  cell.read[slot] = {fiber.stamp, pc};
-  cell.reader[slot] = u16(fiber.index);
+  if (current && !knower.clock && (warps[0] != warps[1] || warps[0] == warp)) return;
+  int place = -1;
+  for (int i = 0; i < 2 && place < 0; ++i)
+    if (clocks_.knows(knower, cell.reader[i], cell.read[i].stamp)) place = i;
+  if (place < 0 && warps[0] == warps[1] && warps[0] != warp) place = 1;
+  if (place < 0) return;
+  cell.read[place] = {stamp, pc};
+  cell.reader[place] = u16(slot);
 }
 
 // A read of what nobody has written yet. If another thread writes it without waiting, it was a
 // race; else it was uninitialised, and that is known only later. Until then the write slot,
 // otherwise unused, keeps the reader's pc with the stamp of the block's start.
 inline void RaceCheck::mark_uninitialised(Cell& cell, u32 pc) {
-  if (cell.write.stamp == start_) return;
-  cell.write = {start_, pc};
+  if (cell.write.stamp == clocks_.start()) return;
+  cell.write = {clocks_.start(), pc};
   marked_ = true;
 }
 
 // The pc of a read that the fiber has not waited for, or 0.
 inline u32 RaceCheck::racing_reader(const Fiber& fiber, const Cell& cell) const {
   for (int i = 0; i < 2; ++i)
-    if (!knows(fiber, cell.reader[i], cell.read[i].stamp)) return cell.read[i].pc;
+    if (!clocks_.knows(fiber, cell.reader[i], cell.read[i].stamp)) return cell.read[i].pc;
   return 0;
 }
 
 // One report of a kind for one access, however many cells it has.
 void RaceCheck::write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_atomic) {
-  u32 other_writer = 0, other_reader = 0, uninitialised = 0;
+  u32 other_writer = 0, agent = 0, other_reader = 0, uninitialised = 0;
+  bool is_pending = false;
   Cell* end;
   for (Cell* cell = cells(offset, width, end); cell != end; ++cell) {
+    if (cell->flags & PENDING && !is_pending) is_pending = touches_pending(fiber, *cell, true, pc);
+    if (is_pending) continue;
     const u32 reader = racing_reader(fiber, *cell);
     if (reader)
       other_reader = reader;
-    else if (cell->write.stamp == start_)
+    else if (cell->write.stamp == clocks_.start())
       uninitialised = cell->write.pc;
-    const bool both_atomic = is_atomic && cell->is_atomic;
-    if (!both_atomic && cell->write.stamp > start_ &&
-        !knows(fiber, cell->writer, cell->write.stamp))
-      other_writer = cell->write.pc;
+    const bool both_atomic = is_atomic && cell->flags & ATOMIC;
+    if (!both_atomic && is_written(*cell) && !knows_write(fiber, *cell))
+      other_writer = cell->write.pc, agent = cell->writer;
     cell->write = {fiber.stamp, pc};
-    cell->writer = u16(fiber.index);
-    cell->is_atomic = is_atomic;
+    cell->writer = u16(fiber.slot);
+    cell->flags = u16((cell->flags & ~ATOMIC) | (is_atomic ? ATOMIC : 0));
     cell->read[0].stamp = cell->read[1].stamp = 0;
   }
-  if (other_writer) report(Kind::RACE_WRITE_WRITE, fiber, pc, other_writer);
+  if (other_writer && clocks_.is_agent(agent))
+    report(Kind::WRITE_BEFORE_WAIT, fiber, pc, other_writer, agent_name(agent));
+  else if (other_writer)
+    report(Kind::RACE_WRITE_WRITE, fiber, pc, other_writer);
   if (other_reader) report(Kind::RACE_READ_WRITE, fiber, pc, other_reader);
   if (uninitialised) report(Kind::UNINITIALISED_READ, fiber, uninitialised, 0);
 }
@@ -146,19 +128,21 @@ void RaceCheck::write(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
 void RaceCheck::atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
   Cell* end;
   for (Cell* cell = cells(offset, width, end); cell != end; ++cell)
-    if (cell->write.stamp <= start_) mark_uninitialised(*cell, pc);
+    if (!is_written(*cell)) mark_uninitialised(*cell, pc);
   write_cells(fiber, offset, width, pc, true);
 }
 
-void RaceCheck::end_block() {
+void RaceCheck::end(u32 block) {
   if (!marked_) return;
   for (const Cell& cell : cells_)
-    if (cell.write.stamp == start_)
-      findings_->add({Kind::UNINITIALISED_READ, cell.write.pc, 0, block_, 0});
+    if (cell.write.stamp == clocks_.start())
+      findings_->add({Kind::UNINITIALISED_READ, cell.write.pc, 0, block, 0});
 }
 
-void RaceCheck::report(Kind kind, const Fiber& fiber, u32 pc, u32 other_pc) {
-  findings_->add({kind, pc, other_pc, block_, fiber.index});
+void RaceCheck::report(Kind kind, const Fiber& fiber, u32 pc, u32 other_pc, const char* name) {
+  Finding finding = {kind, pc, other_pc, fiber.worker->block(), fiber.index};
+  finding.name = name;
+  findings_->add(finding);
 }
 
 }  // namespace sim

@@ -1,39 +1,57 @@
-// Data races within a block, on shared memory.
+// Data races on shared memory, within a block or a cluster, and the use of memory that an
+// asynchronous operation has in hand.
 //
-// Every access bears its thread's stamp. Two accesses of different threads to one cell, at least
-// one of them a write, are a race unless the later thread has waited for the earlier stamp: all
-// stamps up to the last __syncthreads, or those in its own clock, which __syncwarp fills.
+// Two accesses of different threads to one cell, at least one of them a write, are a race unless
+// the later thread knows of the earlier access (clocks.h). A cell keeps its last writer and two
+// readers. Where more than two threads read, readers of different warps are kept; a third reader
+// that only a partial __syncwarp leaves unordered can be missed.
 //
-// A cell keeps its last writer and two readers. Where more than two threads read, readers of
-// different warps are kept; a third reader that only a partial __syncwarp leaves unordered can be
-// missed.
+// An asynchronous operation begins, and ends when someone has waited for it. In between its memory
+// is pending: nobody may read what it fills, nobody may write what it reads.
+//
+// Offsets are those of the cluster's shared memory: rank * SharedMemory::bytes() + offset.
 #pragma once
 #include <vector>
 
+#include "clocks.h"
 #include "fiber.h"
 #include "findings.h"
 #include "types.h"
 
 namespace sim {
 
+// What an asynchronous operation is called, where it stands, and whether it takes another way to
+// memory than loads and stores do (PTX ISA, "proxies").
+struct AsyncOp {
+  const char* name;
+  u32 pc;
+  bool by_async_proxy;
+};
+
 class RaceCheck {
  public:
-  void begin_launch(u32 shared_bytes, u32 threads, Findings& findings);
-  void begin_block(u32 block, Fiber* fibers, u32 threads);
-  // Reports what only the end of the block can tell.
-  void end_block();
+  void begin_launch(u32 shared_bytes, u32 ranks, u32 threads, Findings& findings);
+  void begin();
+  // Reports what only the end can tell.
+  void end(u32 block);
 
-  // Every thread has waited for every other.
-  void barrier(Fiber* fibers, u32 threads);
-  // The lanes of `mask` have waited for each other.
-  void join(Fiber* lanes, u32 mask);
+  Clocks& clocks() { return clocks_; }
 
   void read(const Fiber& fiber, u32 offset, u32 width, u32 pc);
   void write(const Fiber& fiber, u32 offset, u32 width, u32 pc);
   // Atomics do not race with each other.
   void atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc);
 
+  // ---- async_access.cpp: operations that `fiber` starts ----
+  void begin_write(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
+  void begin_read(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
+  // From now on as if `slot` (a thread's or an agent's) had accessed the memory at `stamp`.
+  void end_write(const AsyncOp& op, u32 slot, u32 stamp, u32 offset, u32 width);
+  // `waiter`: a thread that has waited for the end, and knows of it.
+  void end_read(const AsyncOp& op, const Fiber& waiter, u32 slot, u32 stamp, u32 offset, u32 width);
+
  private:
+  enum : u16 { ATOMIC = 1, PENDING = 2 };
   struct Access {
     u32 stamp = 0;
     u32 pc = 0;
@@ -41,31 +59,45 @@ class RaceCheck {
   struct Cell {
     Access write, read[2];
     u16 writer = 0, reader[2] = {};
-    u16 is_atomic = 0;
+    u16 flags = 0;
+  };
+  // The operations that a cell marked PENDING belongs to.
+  struct Pending {
+    AsyncOp write = {}, read = {};
+    u16 writes = 0, reads = 0;
   };
 
-  bool knows(const Fiber& fiber, u32 thread, u32 stamp) const {
-    return stamp <= barrier_ || thread == fiber.index ||
-           (fiber.clock && fiber.clock[thread] >= stamp);
+  bool knows_write(const Fiber& fiber, const Cell& cell) const {
+    return clocks_.knows(fiber, cell.writer, cell.write.stamp);
   }
-  Cell* cells(u32 offset, u32 width, Cell*& end);
+  bool is_written(const Cell& cell) const { return cell.write.stamp > clocks_.start(); }
+  // The cells of an access: the first, and the one past the last.
+  Cell* cells(u32 offset, u32 width, Cell*& end) {
+    if (width < 1u << shift_) refine(u32(__builtin_ctz(width)));
+    end = &cells_[(offset + width - 1) >> shift_] + 1;
+    return &cells_[offset >> shift_];
+  }
+  Pending& pending(const Cell* cell);
   void refine(u32 shift);
-  void note_read(const Fiber& fiber, Cell& cell, u32 pc);
+  void note_read(const Fiber& knower, u32 slot, u32 stamp, Cell& cell, u32 pc);
   void mark_uninitialised(Cell& cell, u32 pc);
   void write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_atomic);
   u32 racing_reader(const Fiber& fiber, const Cell& cell) const;
-  void report(Kind kind, const Fiber& fiber, u32 pc, u32 other_pc);
-  u32* clock_of(Fiber& fiber);
+  void report_unordered_read(const Fiber& fiber, const Cell& cell, u32 pc);
+  void report(Kind kind, const Fiber& fiber, u32 pc, u32 other_pc, const char* name = nullptr);
+  // async_access.cpp
+  bool touches_pending(const Fiber& fiber, const Cell& cell, bool is_write, u32 pc);
+  bool is_unfenced(const Fiber& fiber, const Cell& cell) const;
+  const char* agent_name(u32 slot) const;
+  void settle(Cell& cell);
 
   Findings* findings_ = nullptr;
+  Clocks clocks_;
   std::vector<Cell> cells_;
-  std::vector<u32> clocks_;  // a row of `threads_` for each thread, made at the first join
-  std::vector<u32> joined_;
-  u32 shift_ = 2;  // log2 of the bytes of a cell
-  u32 bytes_ = 0, threads_ = 0, block_ = 0;
-  u32 now_ = 1;
-  u32 start_ = 0;        // stamp of the block's start: a write up to here is another block's
-  u32 barrier_ = 0;      // stamp of the last barrier
+  std::vector<Pending> pending_;          // beside the cells, made when the first operation begins
+  std::vector<const char*> agent_names_;  // what each agent did last
+  u32 shift_ = 2;                         // log2 of the bytes of a cell
+  u32 bytes_ = 0;
   bool marked_ = false;  // some cell was read before it was written
 };
 

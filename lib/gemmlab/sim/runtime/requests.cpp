@@ -92,7 +92,7 @@ class Occurrences {
  private:
   // A small number for each place in the source, operation and width.
   u32 place_of(u32 what) {
-    const u64 key = u64(module_.site(pc_of(what))) << 6 | (what & 63);
+    const u64 key = u64(module_.site(pc_of(what))) << 7 | (what & 127);
     const auto [entry, is_new] = places_.emplace(key, u32(requests_of_.size()));
     if (is_new) requests_of_.emplace_back(), next_.push_back(0);
     return entry->second;

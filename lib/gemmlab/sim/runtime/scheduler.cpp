@@ -12,21 +12,32 @@ void Worker::schedule() {
       if (abandoned_) return;
       if (live_ && at_barrier_ == live_) release_barrier();
     }
-    if (!moved) {
+    if (!moved && !cluster_->advance()) {
       report_stuck();
       abandoned_ = true;
     }
   }
 }
 
+// Lanes whose condition has come true can run again.
+bool Worker::wake(Warp& warp) {
+  bool woken = false;
+  for (u32 n = 0; n < warp.size; ++n) {
+    Fiber& fiber = warp.fibers[n];
+    if (fiber.state != State::AT_CONDITION || !fiber.wait.condition->holds(fiber)) continue;
+    fiber.state = State::READY;
+    woken = true;
+  }
+  return woken;
+}
+
 bool Worker::run_warp(Warp& warp) {
-  if (!warp.can_run()) return false;
+  if (!wake(warp) && !warp.can_run()) return false;
   if (launch_->traced && !warp.log) open_log(warp);
   do {
     if (!run_lanes(warp)) return true;
   } while (carry_out_collective(warp) || make_room(warp));
-  // Lanes that still wait for others of their warp have more to come before the next barrier.
-  if (!warp.any(State::AT_COLLECTIVE)) close_log(warp);
+  if (warp.is_together()) close_log(warp);
   return true;
 }
 
@@ -88,7 +99,7 @@ bool Worker::make_room(Warp& warp) {
 
 void Worker::release_barrier() {
   report_barrier();
-  if (launch_->traced) races_.barrier(fibers_.data(), launch_->threads());
+  if (launch_->traced) clocks().barrier(fibers_[0].rank, fibers_.data());
   at_barrier_ = 0;
   for (u32 t = 0; t < launch_->threads(); ++t)
     if (fibers_[t].state == State::AT_BARRIER) fibers_[t].state = State::READY;
@@ -110,8 +121,17 @@ void Worker::report_barrier() {
   findings_.add(finding);
 }
 
-// Nobody can run, and the barrier is not complete: so someone waits for a lane of its warp.
+// Nobody can run, and the barrier is not complete: so someone waits for a lane of its warp, or for
+// what will not happen.
 void Worker::report_stuck() {
+  for (u32 t = 0; t < launch_->threads(); ++t) {
+    const Fiber& fiber = fibers_[t];
+    if (fiber.state != State::AT_CONDITION) continue;
+    Finding finding = {Kind::STUCK, fiber.wait.pc, 0, block_, t};
+    finding.name = fiber.wait.condition->name;
+    fiber.wait.condition->describe(fiber, finding);
+    findings_.add(finding);
+  }
   for (const Warp& warp : warps_) {
     if (!warp.waiting) continue;
     const Fiber& waiting = warp.fibers[__builtin_ctz(warp.waiting)];

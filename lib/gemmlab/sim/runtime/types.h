@@ -15,7 +15,7 @@ constexpr u32 WARP = 32;
 constexpr u32 MAX_THREADS = 1024;  // per block
 constexpr u32 MAX_WORKERS = 16;    // OS threads
 
-// What one traced access is.
+// What one traced access is. sim/trace.py has the names in this order.
 enum class Op : u32 {
   LOAD_SHARED,
   STORE_SHARED,
@@ -23,10 +23,13 @@ enum class Op : u32 {
   STORE_GLOBAL,
   ATOMIC_SHARED,
   ATOMIC_GLOBAL,
+  LOAD_MATRIX,     // ldmatrix: a lane's event is the row that it points to
+  STORE_MATRIX,    // stmatrix
+  COPY_TO_SHARED,  // the two sides of a cp.async
+  COPY_FROM_GLOBAL,
+  TMA_LOAD,  // a box, counted by the copy engine's rules
+  TMA_STORE,
+  WGMMA_READ,  // the tensor core's reads of shared operands
 };
-
-inline bool is_shared(Op op) {
-  return op == Op::LOAD_SHARED || op == Op::STORE_SHARED || op == Op::ATOMIC_SHARED;
-}
 
 }  // namespace sim

@@ -18,6 +18,19 @@ bool Warp::any(State state) const {
 
 bool Warp::can_run() const { return any(State::READY); }
 
+bool Warp::is_together() const {
+  const Fiber* first = nullptr;
+  for (u32 n = 0; n < size; ++n) {
+    const Fiber& fiber = fibers[n];
+    if (fiber.state == State::DONE) continue;
+    if (fiber.state == State::AT_COLLECTIVE) return false;
+    if (!first) first = &fiber;
+    if (fiber.state != first->state) return false;
+    if (fiber.state == State::AT_CONDITION && fiber.wait.line != first->wait.line) return false;
+  }
+  return true;
+}
+
 u32 Warp::awaited_by(const Fiber& fiber) const {
   // A lane that has returned is not waited for, as on the device.
   const u32 wanted = fiber.wait.mask & live;

@@ -27,6 +27,9 @@ struct Warp {
 
   bool can_run() const;
   bool any(State state) const;
+  // Whether all lanes that have not returned wait at one place outside of the warp. Otherwise some
+  // have more to come that belongs to what the others have done.
+  bool is_together() const;
   // Lanes that a lane at a collective waits for and that have not come to the same call.
   u32 awaited_by(const Fiber& fiber) const;
   // The lanes of a collective that can be carried out, 0 if there is none.

@@ -27,7 +27,7 @@ bool Worker::begin_launch(const Launch& launch) {
   findings_.clear();
   requests_.begin(*launch.module);
   shared_.attach(*launch.module, launch.dynamic_bytes);
-  if (launch.traced) races_.begin_launch(shared_.bytes(), launch.threads(), findings_);
+  if (launch.traced) races().begin_launch(shared_.bytes(), 1, launch.threads(), findings_);
   return open_fibers();
 }
 
@@ -81,13 +81,20 @@ void Worker::begin_block(u32 block) {
     warp.live = warp.size == WARP ? ~0u : (1u << warp.size) - 1;
     warp.waiting = 0;
   }
-  if (launch_->traced) races_.begin_block(block, fibers_.data(), threads);
+  cluster_->copies.clear();
+  if (launch_->traced) {
+    races().begin();
+    clocks().begin_block(0, fibers_.data());
+  }
+  mechanisms_.begin_block(*this);
 }
 
 void Worker::end_block() {
   for (Warp& warp : warps_) close_log(warp);
-  // What an abandoned block left unwritten says nothing.
-  if (launch_->traced && !abandoned_) races_.end_block();
+  // What an abandoned block left undone says nothing.
+  if (abandoned_) return;
+  mechanisms_.end_block(*this);
+  if (launch_->traced) races().end(block_);
 }
 
 void Worker::open_log(Warp& warp) {
@@ -134,6 +141,11 @@ void Worker::meet(Fiber& fiber, const Wait& wait) {
   }
   warps_[fiber.index / WARP].waiting |= 1u << fiber.lane;
   stop(fiber, State::AT_COLLECTIVE);
+}
+
+void Worker::wait_until(Fiber& fiber, const Wait& wait) {
+  fiber.wait = wait;
+  if (!wait.condition->holds(fiber)) stop(fiber, State::AT_CONDITION);
 }
 
 void Worker::wait_for_room(Fiber& fiber) { stop(fiber, State::LOG_FULL); }

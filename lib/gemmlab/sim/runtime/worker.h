@@ -8,9 +8,10 @@
 
 #include "arena.h"
 #include "fiber.h"
+#include "cluster.h"
 #include "findings.h"
+#include "mechanism.h"
 #include "module.h"
-#include "race.h"
 #include "requests.h"
 #include "shared_memory.h"
 #include "stacks.h"
@@ -45,7 +46,19 @@ class Worker {
   bool is_argument(uintptr_t address) const {
     return address - reinterpret_cast<uintptr_t>(launch_->arguments) < 4096;
   }
-  RaceCheck& races() { return races_; }
+  u32 block() const { return block_; }
+  Cluster& cluster() { return *cluster_; }
+  RaceCheck& races() { return cluster_->races; }
+  Clocks& clocks() { return cluster_->races.clocks(); }
+  Fiber* fibers() { return fibers_.data(); }
+  Warp& warp_of(const Fiber& fiber) { return warps_[fiber.index / WARP]; }
+  RequestCounter& requests() { return requests_; }
+  Findings& mutable_findings() { return findings_; }
+  // A mechanism's state for the current block.
+  template <class M>
+  M& state() {
+    return mechanisms_.get<M>(*this);
+  }
   SharedMemory& shared() { return shared_; }
   const Counters& counters() const { return requests_.counters(); }
   const Findings& findings() const { return findings_; }
@@ -53,6 +66,8 @@ class Worker {
   // ---- called by a fiber, and returning when it may go on ----
   void synchronize_block(Fiber& fiber, u32 pc, int line);
   void meet(Fiber& fiber, const Wait& wait);
+  // Until the wait's condition holds.
+  void wait_until(Fiber& fiber, const Wait& wait);
   void wait_for_room(Fiber& fiber);
   // ---- called by a fiber, and never returning ----
   [[noreturn]] void finish(Fiber& fiber);
@@ -70,6 +85,7 @@ class Worker {
   // scheduler.cpp
   void schedule();
   bool run_warp(Warp& warp);
+  bool wake(Warp& warp);
   bool run_lanes(Warp& warp);
   bool carry_out_collective(Warp& warp);
   bool make_room(Warp& warp);
@@ -89,7 +105,9 @@ class Worker {
   std::vector<Warp> warps_;
   std::vector<std::unique_ptr<WarpLog>> free_logs_;
   SharedMemory shared_;
-  RaceCheck races_;
+  Cluster own_;
+  Cluster* cluster_ = &own_;
+  Mechanisms mechanisms_;
   RequestCounter requests_;
   Findings findings_;
 

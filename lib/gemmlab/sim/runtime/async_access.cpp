@@ -1,0 +1,107 @@
+// The memory that asynchronous operations have in hand (race.h).
+#include "worker.h"
+
+namespace sim {
+
+const char* RaceCheck::agent_name(u32 slot) const {
+  return agent_names_[slot - (clocks_.slots() - Clocks::AGENTS)];
+}
+
+RaceCheck::Pending& RaceCheck::pending(const Cell* cell) {
+  if (pending_.empty()) pending_.resize(cells_.size());
+  return pending_[size_t(cell - cells_.data())];
+}
+
+// Reports the access if an unfinished operation is in its way. Returns whether it was.
+bool RaceCheck::touches_pending(const Fiber& fiber, const Cell& cell, bool is_write, u32 pc) {
+  const Pending& now = pending(&cell);
+  if (now.writes)
+    report(is_write ? Kind::WRITE_BEFORE_WAIT : Kind::READ_BEFORE_WAIT, fiber, pc, now.write.pc,
+           now.write.name);
+  else if (is_write && now.reads)
+    report(Kind::OVERWRITTEN_WHILE_READ, fiber, pc, now.read.pc, now.read.name);
+  else
+    return false;
+  return true;
+}
+
+// From its start to its end the operation may write at any moment, so all earlier users must have
+// been waited for at its start.
+void RaceCheck::begin_write(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width) {
+  u32 user = 0, unfenced = 0;
+  bool is_pending = false;
+  Cell* end;
+  for (Cell* cell = cells(offset, width, end); cell != end; ++cell) {
+    if (cell->flags & PENDING && !is_pending)
+      is_pending = touches_pending(fiber, *cell, true, op.pc);
+    if (const u32 reader = racing_reader(fiber, *cell)) user = reader;
+    if (is_written(*cell) && !knows_write(fiber, *cell)) user = cell->write.pc;
+    if (op.by_async_proxy && is_unfenced(fiber, *cell)) unfenced = cell->write.pc;
+    Pending& now = pending(cell);
+    now.write = op;
+    ++now.writes;
+    cell->flags |= PENDING;
+  }
+  if (user) report(Kind::COPY_OVERWRITES, fiber, op.pc, user, op.name);
+  if (unfenced && !user) report(Kind::MISSING_PROXY_FENCE, fiber, op.pc, unfenced, op.name);
+}
+
+void RaceCheck::end_write(const AsyncOp& op, u32 slot, u32 stamp, u32 offset, u32 width) {
+  if (clocks_.is_agent(slot)) agent_names_[slot - (clocks_.slots() - Clocks::AGENTS)] = op.name;
+  Cell* end;
+  for (Cell* cell = cells(offset, width, end); cell != end; ++cell) {
+    cell->write = {stamp, op.pc};
+    cell->writer = u16(slot);
+    cell->read[0].stamp = cell->read[1].stamp = 0;
+    --pending(cell).writes;
+    settle(*cell);
+  }
+}
+
+void RaceCheck::begin_read(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width) {
+  const Cell* raced = nullptr;
+  u32 unfenced = 0;
+  bool is_pending = false;
+  Cell* end;
+  for (Cell* cell = cells(offset, width, end); cell != end; ++cell) {
+    if (cell->flags & PENDING && !is_pending)
+      is_pending = touches_pending(fiber, *cell, false, op.pc);
+    if (is_pending)
+      ;  // reported
+    else if (!is_written(*cell))
+      mark_uninitialised(*cell, op.pc);
+    else if (!knows_write(fiber, *cell))
+      raced = cell;
+    else if (op.by_async_proxy && is_unfenced(fiber, *cell))
+      unfenced = cell->write.pc;
+    Pending& now = pending(cell);
+    now.read = op;
+    ++now.reads;
+    cell->flags |= PENDING;
+  }
+  if (raced) report_unordered_read(fiber, *raced, op.pc);
+  if (unfenced) report(Kind::MISSING_PROXY_FENCE, fiber, op.pc, unfenced, op.name);
+}
+
+void RaceCheck::end_read(const AsyncOp& op, const Fiber& waiter, u32 slot, u32 stamp, u32 offset,
+                         u32 width) {
+  Cell* end;
+  for (Cell* cell = cells(offset, width, end); cell != end; ++cell) {
+    note_read(waiter, slot, stamp, *cell, op.pc);
+    --pending(cell).reads;
+    settle(*cell);
+  }
+}
+
+// Whether the cell was last written by a load/store instruction, and no proxy fence has come since.
+bool RaceCheck::is_unfenced(const Fiber& fiber, const Cell& cell) const {
+  return is_written(cell) && !clocks_.is_agent(cell.writer) &&
+         !clocks_.is_fenced(fiber, cell.writer, cell.write.stamp);
+}
+
+void RaceCheck::settle(Cell& cell) {
+  const Pending& now = pending(&cell);
+  if (!now.writes && !now.reads) cell.flags &= u16(~PENDING);
+}
+
+}  // namespace sim

@@ -1,0 +1,100 @@
+#include "clocks.h"
+
+#include <algorithm>
+
+namespace sim {
+
+namespace {
+
+void raise(Clock& clock, const Clock& other) {
+  for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
+}
+
+}  // namespace
+
+void Clocks::begin_launch(u32 ranks, u32 threads) {
+  threads_ = threads;
+  all_threads_ = ranks * threads;
+  now_ = 1;
+  base_.assign(ranks, Clock());
+  clocks_.clear();
+}
+
+void Clocks::begin() {
+  start_ = now_++;
+  agents_ = 0;
+  for (Clock& base : base_) base.assign(slots(), start_);
+  fences_.clear();
+}
+
+void Clocks::begin_block(u32 rank, Fiber* fibers) {
+  for (u32 t = 0; t < threads_; ++t) {
+    fibers[t].rank = rank;
+    fibers[t].first_slot = rank * threads_;
+    fibers[t].slot = fibers[t].first_slot + t;
+    fibers[t].synced = start_;
+    fibers[t].stamp = now_;
+    fibers[t].clock = nullptr;
+  }
+}
+
+void Clocks::barrier(u32 rank, Fiber* fibers) {
+  Clock& base = base_[rank];
+  for (u32 t = 0; t < threads_; ++t)
+    if (fibers[t].clock) raise(base, clocks_[fibers[t].slot]);
+  const u32 synced = now_++;
+  for (u32 t = 0; t < threads_; ++t) {
+    fibers[t].synced = synced;
+    fibers[t].stamp = now_;
+    fibers[t].clock = nullptr;
+  }
+}
+
+Clock& Clocks::clock_of(Fiber& fiber) {
+  if (clocks_.empty()) clocks_.resize(all_threads_);
+  Clock& clock = clocks_[fiber.slot];
+  if (!fiber.clock) {
+    clock = base_[fiber.rank];
+    std::fill_n(clock.begin() + fiber.first_slot, threads_, fiber.synced);
+    fiber.clock = clock.data();
+  }
+  return clock;
+}
+
+void Clocks::release(Fiber& fiber, Clock& into) {
+  raise(into, clock_of(fiber));
+  into[fiber.slot] = fiber.stamp;
+  fiber.stamp = ++now_;
+}
+
+void Clocks::acquire(Fiber& fiber, const Clock& from) { raise(clock_of(fiber), from); }
+
+void Clocks::learn(Fiber& fiber, u32 slot, u32 stamp) {
+  u32& known = clock_of(fiber)[slot];
+  known = std::max(known, stamp);
+}
+
+void Clocks::join(Fiber* const* fibers, u32 count) {
+  joined_.assign(slots(), 0);
+  for (u32 i = 0; i < count; ++i) {
+    raise(joined_, clock_of(*fibers[i]));
+    joined_[fibers[i]->slot] = fibers[i]->stamp;
+  }
+  ++now_;
+  for (u32 i = 0; i < count; ++i) {
+    acquire(*fibers[i], joined_);
+    fibers[i]->stamp = now_;
+  }
+}
+
+u32 Clocks::new_agent() { return all_threads_ + agents_++ % AGENTS; }
+
+void Clocks::fence(Fiber& fiber) {
+  if (fences_.empty()) fences_.resize(all_threads_);
+  Clock& fence = fences_[fiber.slot];
+  fence = clock_of(fiber);
+  fence[fiber.slot] = fiber.stamp;
+  fiber.stamp = ++now_;
+}
+
+}  // namespace sim
