@@ -19,7 +19,7 @@ SYSTEM_TORCH = grep -qs 'include-system-site-packages = true' $(VENV)/pyvenv.cfg
 C_SOURCES = find kernels lib tests -regex '.*\.\(cu\|cuh\|cc\|cpp\|h\|hpp\)'
 PYTEST := $(PY) -m pytest
 
-.PHONY: help book html serve test lint lab notebooks widgets record test-gpu format clean distclean \
+.PHONY: help book html serve test lint lab notebooks widgets record test-gpu mutants format clean distclean \
   book-env test-env lab-env
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo 'make widgets    bring the widgets that chapters store up to date, running nothing'
 	@echo 'make record     measure all kernels on this GPU into book/measurements/'
 	@echo 'make test-gpu   the tests that need a GPU'
+	@echo 'make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
 	@echo 'make format     format Python, notebooks, CUDA and C++'
 	@echo 'make clean      remove what was built; make distclean also removes .venv'
 	@echo 'TORCH=system    with the first command: use the torch that the machine has'
@@ -132,6 +133,9 @@ lint: test-env
 
 test-gpu: test-env
 	$(PYTEST) -m gpu tests/gpu
+
+mutants: test-env
+	$(PY) tests/sim/mutants.py --full
 
 format: test-env
 	@$(BIN)/ruff check --fix .

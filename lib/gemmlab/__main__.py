@@ -19,6 +19,9 @@ _backend = click.option(
     type=click.Choice(list(_DEVICES)),
     help="Run on the GPU or on the simulator. Default: the GPU if there is one.",
 )
+_allow_slow = click.option(
+    "--allow-slow", is_flag=True, help="Let a run on the simulator take longer than a minute."
+)
 
 
 class _Group(click.Group):
@@ -92,8 +95,11 @@ def list_(as_json: bool) -> None:
 @click.argument("kernels", nargs=-1)
 @_backend
 @click.option("--shapes", type=_Sizes(), help="Sizes to check, such as 128,256x128x64.")
+@_allow_slow
 @_json
-def check(kernels: Sequence[str], on: str | None, shapes: list | None, as_json: bool) -> None:
+def check(
+    kernels: Sequence[str], on: str | None, shapes: list | None, allow_slow: bool, as_json: bool
+) -> None:
     """Compare KERNELS (all, if none is named) with an fp64 reference.
 
     Exits with 1 if one is wrong.
@@ -105,7 +111,8 @@ def check(kernels: Sequence[str], on: str | None, shapes: list | None, as_json: 
         raise BackendError(f"--on gpu: {lacks}; --on sim uses the simulator")
     cubes = [(s, s, s) if isinstance(s, int) else s for s in shapes or ()]
     specs = [registry.get(name) for name in kernels or registry.names()]
-    reports = [check_one(spec, cubes or None, device=_DEVICES.get(on)) for spec in specs]
+    how = {"device": _DEVICES.get(on), "allow_slow": allow_slow}
+    reports = [check_one(spec, cubes or None, **how) for spec in specs]
     if as_json:
         _print_json([report.to_dict() for report in reports])
     else:
@@ -159,15 +166,16 @@ def bench(
 @click.option("-M", "m", type=click.IntRange(1), default=256, show_default=True)
 @click.option("-N", "n", type=click.IntRange(1), default=256, show_default=True)
 @click.option("-K", "k", type=click.IntRange(1), default=64, show_default=True)
+@_allow_slow
 @_json
-def trace(kernel: str, m: int, n: int, k: int, as_json: bool) -> None:
+def trace(kernel: str, m: int, n: int, k: int, allow_slow: bool, as_json: bool) -> None:
     """What the memory system does, line by line, on the simulator.
 
     Exits with 1 if the simulator finds a race or another fault.
     """
     from .sim import trace as run_trace
 
-    result = run_trace(kernel, M=m, N=n, K=k)
+    result = run_trace(kernel, M=m, N=n, K=k, allow_slow=allow_slow)
     _show(result, as_json)
     if result.findings:
         sys.exit(1)

@@ -46,6 +46,11 @@ const char* error_string(int code) {{ return cudaGetErrorString(static_cast<cuda
 """
 
 _FLAGS = ("-std=c++17", "-O3", "-lineinfo")
+# torch takes the operators of __half and its relatives away; kernels use them.
+_HALF_FLAGS = (
+    *("-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__"),
+    *("-U__CUDA_NO_BFLOAT16_CONVERSIONS__", "-U__CUDA_NO_HALF2_OPERATORS__"),
+)
 _INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -83,7 +88,7 @@ def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -
     `headers` are all project files the sources include: their contents go into the module's name,
     because torch would not notice that a header changed.
     """
-    flags = (*_FLAGS, *_arch_flags())
+    flags = (*_FLAGS, *_HALF_FLAGS, *_arch_flags())
     digest = hashlib.sha256("\0".join((_toolchain(), cpp, cuda, *flags)).encode())
     for header in headers:
         digest.update(header.read_bytes())

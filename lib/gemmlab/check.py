@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import _html, run
 from .device import default_backend, why_no_gpu
-from .errors import ArgumentError, BackendError, LaunchError
+from .errors import ArgumentError, BackendError, LaunchError, SlowRunError
 from .registry import KernelSpec
 
 if TYPE_CHECKING:
@@ -81,12 +81,15 @@ def check(
     kernel: str | KernelSpec | run.Kernel,
     shapes: list[tuple[int, int, int]] | None = None,
     device: str | None = None,
+    *,
+    allow_slow: bool = False,
 ) -> CheckReport:
     """Run a step on `shapes` (M, N, K) x alpha, beta and compare with an fp64 reference.
 
     Inputs are normal random, the output starts as NaN, and NaN in C must not matter when beta is 0.
     `device` is "cuda" or "cpu" (the simulator); without it, the GPU if there is one. On the
-    simulator the first shape is also traced for races and other findings.
+    simulator the first shape is also traced for races and other findings. `allow_slow` lets a run
+    there take longer than a minute; without it such a shape raises SlowRunError.
     """
     handle = run.kernel(kernel)
     if device not in (None, "cuda", "cpu"):
@@ -98,8 +101,9 @@ def check(
     device = device or ("cuda" if default_backend() == "gpu" else "cpu")
     backend = "gpu" if device == "cuda" else "sim"
     shapes = shapes or default_shapes(handle.spec, backend)
-    cases = [_case(handle, shape, ab, device) for shape in shapes for ab in ALPHA_BETA]
-    findings = _findings(handle, shapes[0]) if backend == "sim" else ()
+    runs = [(shape, factors) for shape in shapes for factors in ALPHA_BETA]
+    cases = [_case(handle, shape, factors, device, allow_slow) for shape, factors in runs]
+    findings = _findings(handle, shapes[0], allow_slow) if backend == "sim" else ()
     return CheckReport(handle.title, backend, tuple(cases), findings)
 
 
@@ -113,10 +117,16 @@ def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]
     return shapes + ([(8 * m, 6 * n, 40 * k)] if backend == "gpu" else [])
 
 
-def _case(handle: run.Kernel, shape: tuple[int, int, int], ab: tuple[float, float], device) -> Case:
+def _case(
+    handle: run.Kernel,
+    shape: tuple[int, int, int],
+    factors: tuple[float, float],
+    device: str,
+    allow_slow: bool,
+) -> Case:
     import torch
 
-    (M, N, K), (alpha, beta) = shape, ab
+    (M, N, K), (alpha, beta) = shape, factors
     A, B = run.matrices(M, N, K, device=device, seed=M * 31 + N * 7 + K)
     C = torch.full((M, N), math.nan, device=device)
     if beta != 0:
@@ -128,7 +138,9 @@ def _case(handle: run.Kernel, shape: tuple[int, int, int], ab: tuple[float, floa
         wide += beta * C.double()
         limit += abs(beta) * C.double().abs()
     try:
-        handle(A, B, alpha=alpha, beta=beta, out=C)
+        handle(A, B, alpha=alpha, beta=beta, out=C, allow_slow=allow_slow)
+    except SlowRunError:
+        raise
     except LaunchError as stopped:
         return Case(M, N, K, alpha, beta, math.inf, str(stopped))
     # An exact zero is allowed no error at all; the smallest normal number keeps 0 / 0 out.
@@ -155,8 +167,8 @@ def _describe(spec: KernelSpec, C: torch.Tensor, wide: torch.Tensor, error: torc
     )
 
 
-def _findings(handle: run.Kernel, shape: tuple[int, int, int]) -> tuple[str, ...]:
+def _findings(handle: run.Kernel, shape: tuple[int, int, int], allow_slow: bool) -> tuple[str, ...]:
     from . import sim
 
-    trace = sim.trace(handle, *shape)
+    trace = sim.trace(handle, *shape, allow_slow=allow_slow)
     return tuple(str(finding) for finding in trace.findings)

@@ -31,5 +31,9 @@ class LaunchError(GemmlabError, RuntimeError):
     """A kernel compiled but its launch or its run failed."""
 
 
+class SlowRunError(LaunchError):
+    """A run on the simulator would take minutes, and was not allowed to."""
+
+
 class MeasurementError(GemmlabError, RuntimeError):
     """A recorded measurement is missing, corrupt or of another schema."""

@@ -6,6 +6,10 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tqdm.auto import tqdm
 
 
 def enabled() -> bool:
@@ -18,6 +22,14 @@ def bar(items: Iterable, text: str) -> Iterable:
     from tqdm.auto import tqdm
 
     return tqdm(items, desc=text, leave=False, disable=not enabled())
+
+
+def count(total: int, text: str, unit: str, done: int = 0) -> tqdm:
+    """A progress bar to be moved by hand: update(n), close()."""
+    from tqdm.auto import tqdm
+
+    how = {"leave": False, "disable": not enabled(), "initial": done}
+    return tqdm(total=total, desc=text, unit=unit, **how)
 
 
 @contextmanager

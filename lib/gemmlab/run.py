@@ -43,13 +43,16 @@ class Kernel:
         alpha: float = 1.0,
         beta: float = 0.0,
         out: torch.Tensor | None = None,
+        *,
+        allow_slow: bool = False,
     ) -> torch.Tensor:
         """alpha * A @ B + beta * out, written to `out` (made if not given) and returned.
 
         A is (M, K), B is (K, N), out is (M, N): contiguous, of one dtype, on one device. CUDA
         tensors run on the GPU, CPU tensors on the simulator; GEMMLAB_BACKEND=gpu|sim forces one.
+        allow_slow: let a run on the simulator take longer than a minute.
         Raises ArgumentError for tensors the step cannot take, BackendError where the backend is
-        missing, BuildError and LaunchError.
+        missing, SlowRunError where a simulated run would take longer, BuildError and LaunchError.
         """
         from .device import backend_for
 
@@ -60,8 +63,10 @@ class Kernel:
         target = "cuda" if backend == "gpu" else "cpu"
         # Only a forced backend moves data: otherwise these are the tensors themselves.
         moved = [t if t.device.type == target else t.to(target) for t in (A, B, out)]
-        run = self._on_gpu if backend == "gpu" else self._on_simulator
-        run(*moved, alpha, beta)
+        if backend == "gpu":
+            self._on_gpu(*moved, alpha, beta)
+        else:
+            self._on_simulator(*moved, alpha, beta, allow_slow)
         return out if moved[2] is out else out.copy_(moved[2])
 
     def launcher(
@@ -103,12 +108,13 @@ class Kernel:
         with torch.cuda.device(A.device):
             self.launcher(A, B, C, alpha, beta)()
 
-    def _on_simulator(self, A, B, C, alpha: float, beta: float) -> None:
+    def _on_simulator(self, A, B, C, alpha: float, beta: float, allow_slow: bool) -> None:
         from . import sim
 
         M, K, N = *A.shape, B.shape[1]
         arrays = [t.detach().numpy() for t in (A, B, C)]
-        sim.load(self.spec).launch(*arrays, M, N, K, float(alpha), float(beta))
+        module, factors = sim.load(self.spec), (float(alpha), float(beta))
+        module.launch(*arrays, M, N, K, *factors, allow_slow=allow_slow)
 
     def __repr__(self) -> str:
         s = self.spec

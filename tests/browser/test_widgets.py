@@ -6,9 +6,11 @@ import base64
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from gemmlab import registry, sim
 from gemmlab.widgets import BankMap, Ladder, Predict
 from gemmlab.widgets._base import Widget
 
@@ -175,15 +177,91 @@ def test_ladder_tells_about_a_bar(show):
     expect(page.locator(".gl-origin")).to_contain_text("a test")
 
 
+@pytest.fixture(scope="module")
+def traces() -> dict[str, sim.Trace]:
+    """Traces of the naive step and of the transposed one."""
+    names = ("sgemm_01_naive", "sgemm_05_transposed_a")
+    return {name: sim.trace(name, 128, 128, 16) for name in names}
+
+
+def test_trace_view_chooses_a_line_by_mouse(show, traces):
+    page = show(traces["sgemm_05_transposed_a"].view())
+    reading = page.locator(".gl-reading")
+    expect(reading).to_contain_text("4 wavefronts, the minimum is 1")
+    line = page.locator(".gl-srcline", has_text="store4(&sB")
+    line.locator(".gl-chip", has_text="st.shared").click()
+    expect(reading).to_contain_text("4 wavefronts, the minimum is 4")
+    line.locator(".gl-chip", has_text="ld.global").click()
+    expect(reading).to_contain_text("16 sectors")
+    expect(page.locator(".gl-sector")).to_have_count(16)
+    expect(page.get_by_role("slider")).to_be_hidden()
+
+
+def test_trace_view_is_moved_by_keyboard(show, traces):
+    page = show(traces["sgemm_05_transposed_a"].view("store4(&sB", op="ld.global"))
+    page.locator(".gl-chip input:checked").focus()
+    press(page, "ArrowDown")
+    expect(page.locator(".gl-what")).to_contain_text("st.shared, 16 bytes a lane")
+    press(page, "ArrowDown")
+    expect(page.locator(".gl-what")).to_contain_text("ld.shared, 16 bytes a lane")
+    page.get_by_role("slider").focus()
+    press(page, "ArrowRight", "ArrowRight")
+    expect(page.locator(".gl-walk-text")).to_have_text(
+        "phase 2 of 2, wavefront 1 of 1: lanes 16 to 31"
+    )
+    assert page.locator(".gl-lanes .gl-hot").all_inner_texts() == [str(n) for n in range(16, 32)]
+    press(page, "Home")
+    expect(page.locator(".gl-walk-text")).to_have_text("all 2 wavefronts")
+
+
+def test_trace_view_keeps_the_focus_while_a_request_is_chosen(show):
+    page = show(sim.trace("sgemm_06_swizzled_a", 128, 128, 16).view("load4(&sA[k][swizzle(k, m)])"))
+    page.get_by_role("radio", name="warp 0, 1st").focus()
+    press(page, "ArrowRight", "ArrowRight")
+    expect(page.get_by_role("radio", name="warp 0, 9th")).to_be_focused()
+    expect(page.locator(".gl-what")).to_contain_text("the 9th time")
+    page.locator("summary").click()
+    expect(page.locator(".gl-lane-table tbody tr").first).to_contain_text("sA[8][16]")
+
+
+def test_trace_view_tells_about_lanes_words_and_sectors(show, traces):
+    page = show(traces["sgemm_05_transposed_a"].view(), traces["sgemm_01_naive"].view())
+    hint = page.locator(".gl-hint")
+    page.locator(".gl-traceview").first.locator(".gl-lanes button").nth(9).hover()
+    expect(hint.first).to_contain_text("Lane 9 stores 4 bytes at sA[4][2]")
+    page.locator(".gl-banks .gl-word").nth(9).focus()
+    expect(hint.first).to_contain_text("Lane 5 stores sA[4][1]: word")
+    naive = page.locator(".gl-traceview").last
+    naive.locator(".gl-sectors [data-row]").first.focus()
+    press(page, "ArrowDown")
+    expect(hint.last).to_contain_text("Lane 2 asks for 4 of the 32 bytes")
+    expect(naive.locator(".gl-lanes .gl-hot")).to_have_text("2")
+
+
+def test_a_trace_links_both_sides_of_a_finding(show):
+    path = registry.repository_root() / "tests/sim/fixtures/race_loop_barrier.cu"
+    A, C = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    trace = sim.load_source(path, "launch_broken").trace(A, A, C, 8, 8, 8)
+    page = show(trace._repr_html_())
+    first, second = (page.locator(".gl-bad").nth(i) for i in (0, 1))
+    first.locator("a").click()
+    assert second.evaluate("row => row.matches(':target')")
+    second.locator("a").click()
+    assert first.evaluate("row => row.matches(':target')")
+
+
 WIDE = {
-    "bank map": BankMap(width=16, row_length=128, pattern="row"),
-    "predict": Predict("How many wavefronts does a column of a tile of 128 floats take?", 32, "x"),
-    "ladder": Ladder(ROWS, environment="a test"),
+    "trace of the banks": lambda traces: traces["sgemm_05_transposed_a"].view(),
+    "trace of the sectors": lambda traces: traces["sgemm_01_naive"].view(),
+    "table of a trace": lambda traces: traces["sgemm_05_transposed_a"]._repr_html_(),
+    "bank map": lambda _: BankMap(width=16, row_length=128, pattern="row"),
+    "predict": lambda _: Predict("How many wavefronts does a column of 128 floats take?", 32, "x"),
+    "ladder": lambda _: Ladder(ROWS, environment="a test"),
 }
 
 
 @pytest.mark.parametrize("width", [390, 768])
 @pytest.mark.parametrize("name", WIDE)
-def test_widget_fits(show, name, width):
-    page = show(WIDE[name], width=width)
+def test_widget_fits(show, traces, name, width):
+    page = show(WIDE[name](traces), width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -39,6 +39,23 @@ const answers = {
   guess: ({ config, guess }) => loaded.predict.isRight(config, guess),
   number: ({ text }) => loaded.predict.readNumber(text),
   distance: ({ config, guess }) => loaded.predict.distance(config, guess),
+  element: ({ places, memory, address }) =>
+    loaded.trace_pictures.elementAt(places, memory, address),
+  sectors({ addresses, width }) {
+    return loaded.trace_pictures.sectorsOf(addresses, width).map(({ index, lanes, bytes, words }) =>
+      [index, lanes, bytes, words]);
+  },
+  sample({ config, state }) {
+    const { request, sectors } = loaded.trace_view.modelOf(config, state);
+    if (sectors) return [sectors.length, sectors.length];
+    return [request.wavefronts, request.minimum, request.phases.map((phase) =>
+      phase.words.map((word) => [word.index, word.bank, word.wavefront, word.lanes]))];
+  },
+  company: ({ line, sample }) => loaded.trace_view.company(line, sample),
+  cost: ({ line }) => loaded.trace_controls.costText(line),
+  tell({ config, state, target }) {
+    return loaded.trace_pictures.tell(loaded.trace_view.modelOf(config, state), target);
+  },
   row: ({ row }) => loaded.ladder.describeRow(row),
   faces: ({ name }) => [typeof loaded[name].boot, typeof loaded[name].default?.render],
 };

@@ -4,17 +4,25 @@ import json
 import random
 import shutil
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
+from gemmlab import sim
 from gemmlab.errors import ArgumentError
 from gemmlab.layouts import PRESETS, Access, Layout, Swizzle, Tile, describe, formula, locate
 from gemmlab.layouts.access import request
+from gemmlab.sim.places import Place, element
 from gemmlab.widgets import BankMap, predict
 from gemmlab.widgets._base import module_text
+from gemmlab.widgets._sector_picture import sectors
+from gemmlab.widgets.trace_view import served
 
-MODULES = ("formula", "banks", "bank_map", "predict", "ladder")
+MODULES = (
+    *("formula", "banks", "bank_map", "predict", "ladder"),
+    *("trace_view", "trace_pictures", "trace_controls"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -232,6 +240,134 @@ def test_a_row_of_the_ladder_in_words(ask):
     ]
 
 
-@pytest.mark.parametrize("name", ["bank_map", "predict", "ladder"])
+@pytest.mark.parametrize("name", ["bank_map", "predict", "ladder", "trace_view"])
 def test_each_module_can_be_started_in_two_ways(ask, name):
     assert ask([("faces", {"name": name})]) == [["function", "function"]]
+
+
+# --- traces ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["sgemm_01_naive", "sgemm_06_swizzled_a"])
+def view(request):
+    """The widget of a trace with lanes that take no part (naive) or many shapes."""
+    M, N, K = (33, 9, 7) if request.param == "sgemm_01_naive" else (128, 128, 32)
+    return sim.trace(request.param, M, N, K).view()
+
+
+def states(widget):
+    return [
+        {"line": i, "request": j, "step": 0}
+        for i, line in enumerate(widget.config["lines"])
+        for j in range(len(line["samples"]))
+    ]
+
+
+def test_requests_of_a_trace_are_served_as_in_python(ask, view):
+    cases = [{"config": view.config, "state": state} for state in states(view)]
+    expected = []
+    for state in states(view):
+        line = view.config["lines"][state["line"]]
+        sample = line["samples"][state["request"]]
+        if line["memory"] == "global":
+            expected.append([sample["cost"]] * 2)
+            continue
+        request = served(sample["addresses"], line["width"], line["op"])
+        words = [
+            [[w.index, w.bank, w.wavefront, list(w.lanes)] for w in phase.words]
+            for phase in request.phases
+        ]
+        expected.append([sample["cost"], sample["least"], words])
+    assert not differences(ask, "sample", cases, expected)
+
+
+def test_places_have_the_same_names(ask):
+    rng = random.Random(3)
+    places = (
+        Place("A", "global", 4096, 4 * 6 * 10, (6, 10)),
+        Place("sA", "shared", 4096, 2 * 3 * 4 * 8, (3, 4, 8)),
+        Place("sum", "shared", 4, 4, (1,)),
+        Place("smem", "shared", 8192, 1000),
+    )
+    plain = [{**asdict(place), "shape": list(place.shape)} for place in places]
+    cases, expected = [], []
+    for _ in range(300):
+        memory = rng.choice(["shared", "global"])
+        address = rng.choice(
+            [4096 + rng.randint(-4, 250), rng.randint(0, 10), rng.randint(8190, 9200)]
+        )
+        cases.append({"places": plain, "memory": memory, "address": address})
+        expected.append(element(places, memory, address))
+    assert not differences(ask, "element", cases, expected)
+
+
+def test_sectors_agree(ask):
+    rng = random.Random(4)
+    cases, expected = [], []
+    for _ in range(200):
+        width = rng.choice([1, 2, 4, 8, 16])
+        slots = rng.choice([4, 40, 400])
+        addresses = [
+            None if rng.random() < 0.2 else rng.randrange(slots) * width for _ in range(32)
+        ]
+        cases.append({"addresses": addresses, "width": width})
+        answer = []
+        for index, words in sectors(addresses, width).items():
+            here = [n for n, a in enumerate(addresses) if a is not None and a // 32 == index]
+            used = len({addresses[n] for n in here}) * width
+            answer.append([index, here, used, words])
+        expected.append(answer)
+    assert not differences(ask, "sectors", cases, expected)
+
+
+@pytest.mark.parametrize(
+    ("requests", "sample", "said"),
+    [
+        (16, (0, 0, 16), "the 1st time. All 16 requests of the line have this shape."),
+        (1, (1, 0, 1), "the 2nd time: the line's only request."),
+        (2048, (12, 3, 1024), "the 13th time. 1,024 of the line's 2,048 requests have this shape."),
+        (99, (22, 3, 0), "the 23rd time. The line makes 99 requests of many shapes: these are the "
+         "first ones and the dearest."),
+    ],
+)  # fmt: skip
+def test_whose_request_it_is_in_words(ask, requests, sample, said):
+    time, warp, alike = sample
+    given = {"time": time, "warp": warp, "block": 5, "requests": alike}
+    case = {"line": {"samples": [given], "requests": requests}, "sample": given}
+    assert ask([("company", case)]) == [f"Block 5, warp {warp}, {said}"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("shared", 16, 64, 16), "▲ 4 wavefronts, least 1"),
+        (("shared", 16, 16, 16), "1 wavefront"),
+        (("global", 3, 7, 7), "2.33 sectors"),
+    ],
+)
+def test_what_a_line_costs_in_words(ask, line, said):
+    given = dict(zip(("memory", "requests", "cost", "least"), line, strict=True))
+    assert ask([("cost", {"line": given})]) == [said]
+
+
+def test_what_is_pointed_at_in_words(ask):
+    trace = sim.trace("sgemm_06_swizzled_a", 128, 128, 32)
+
+    def told(target, *where, **more):
+        widget = trace.view(*where, **more)
+        return ask([("tell", {"config": widget.config, "state": widget.state, "target": target})])[
+            0
+        ]
+
+    starts = {place.name: place.start for place in trace.places}
+    assert told({"lane": 9, "lanes": [9]}, "sA[a_col + 1]") == (
+        f"Lane 9 stores 4 bytes at sA[5][10], byte {starts['sA'] + 4 * (5 * 128 + 10):,} of "
+        "shared memory: bank 10, wavefront 1."
+    )
+    assert told({"lane": 17, "lanes": [17]}, "&rB[4]") == (
+        f"Lane 17 loads 16 bytes at sB[0][12], byte {starts['sB'] + 48:,} of shared memory: "
+        "banks 12 to 15, wavefront 1 of phase 3."
+    )
+    assert told({"lane": 5, "lanes": [5]}, "write_c4") == (
+        "Lane 5 stores 16 bytes at C[8][8], byte 4,128 of C."
+    )

@@ -31,3 +31,22 @@ class Fixture:
 def kernel_file():
     """A function: name of a fixture -> Fixture."""
     return Fixture
+
+
+@pytest.fixture
+def check_mistake():
+    """A function: Fixture, trace of its broken kernel, (kind, mark of the line, mark of the other
+    line or None, part of the message, fatal) -> None. Fails unless that is the only finding."""
+    return _check_mistake
+
+
+def _check_mistake(fixture: Fixture, trace: sim.Trace, mistake: tuple) -> None:
+    kind, here, there, advice, fatal = mistake
+    assert [f.kind for f in trace.findings] == [kind], trace.findings
+    finding = trace.findings[0]
+    assert finding.file == f"tests/sim/fixtures/{fixture.path.name}"
+    assert finding.line == fixture.lines[here]
+    assert finding.other_line == (fixture.lines[there] if there else None)
+    assert finding.other_file == (finding.file if there else None)
+    assert advice in finding.message
+    assert finding.fatal is fatal

@@ -33,6 +33,7 @@ MISTAKES = {
     "divergent_shuffle": ("divergent-collective", "here", "there", "reach the same call", True),
     "inactive_source": ("divergent-collective", "here", None, "let every lane reach", False),
     "not_in_mask": ("divergent-collective", "here", None, "pass 0xffffffff", True),
+    "shuffle_width": ("bad-argument", "here", None, "24 as the width; let it be", True),
     "deadlock": ("deadlock", "here", "there", "16 lanes of a warp wait in __syncwarp", True),
     "wild_address": ("out-of-bounds", "here", None, "correct the index", True),
     "stack_overflow": ("stack-overflow", "here", None, "make them smaller", True),

@@ -121,18 +121,24 @@ def test_inactive_lanes_cost_nothing():
 
 
 def brute_force(addresses, width, store):
-    """Wavefronts from the rule, written once more in the plainest way."""
-    size = {8: 16, 16: 8}.get(width, 32)
-    if width > 4 and not store:
-        pairs = any(all(addresses[n] == addresses[n ^ step] for n in range(32)) for step in (1, 2))
-        size *= 2 if pairs else 1
-    total = 0
-    for start in range(0, 32, size):
+    """Wavefronts from the rule, written once more in the plainest way; all lanes are active."""
+
+    def cost(lanes):
         banks = defaultdict(set)
-        for address in addresses[start : start + size]:
-            for byte in range(address, address + width):
+        for lane in lanes:
+            for byte in range(addresses[lane], addresses[lane] + width):
                 banks[byte // 4 % 32].add(byte // 4)
-        total += max(len(words) for words in banks.values())
+        return max(len(words) for words in banks.values())
+
+    size = {8: 16, 16: 8}.get(width, 32)
+    phases = [range(first, first + size) for first in range(0, 32, size)]
+    if width <= 4 or store:
+        return sum(map(cost, phases))
+    total = 0
+    for low, high in zip(phases[::2], phases[1::2], strict=True):
+        both = [*low, *high]
+        pairs = any(all(addresses[n] == addresses[n ^ step] for n in both) for step in (1, 2))
+        total += 1 if pairs and cost(both) == 1 else cost(low) + cost(high)
     return total
 
 

@@ -6,13 +6,16 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
+from functools import cache
 
 import pytest
 from PIL import Image
 
+from gemmlab import sim
 from gemmlab.errors import ArgumentError
 from gemmlab.layouts import Access, Layout, Swizzle
-from gemmlab.widgets import BankMap, Ladder, Predict, predict
+from gemmlab.widgets import BankMap, Ladder, Predict, TraceView, predict
 
 ENVIRONMENT = "some GPU, 2026-01-02, driver 1.2, CUDA 13.0"
 
@@ -48,7 +51,20 @@ def make_ladder():
     return Ladder(bench_rows(), ENVIRONMENT)
 
 
-WIDGETS = [bank_map, make_predict, make_ladder]
+@cache
+def traced(name):
+    return sim.trace(name, 128, 128, 32)
+
+
+def trace_view(**more):
+    return TraceView(traced("sgemm_05_transposed_a"), **more)
+
+
+def naive_trace_view():
+    return traced("sgemm_01_naive").view()
+
+
+WIDGETS = [bank_map, make_predict, make_ladder, trace_view, naive_trace_view]
 
 
 @pytest.fixture(params=WIDGETS, ids=lambda make: make.__name__)
@@ -348,3 +364,81 @@ def test_a_bench_result_brings_its_own_environment():
 def test_bad_arguments_of_ladder_are_refused(arguments, name):
     with pytest.raises(ArgumentError, match=name):
         Ladder(**{"rows": bench_rows(), "environment": ENVIRONMENT, **arguments})
+
+
+# --- TraceView ------------------------------------------------------------------------------------
+
+
+def shown(widget):
+    line, sample = widget._now()
+    return line["code"], line["op"], sample["cost"], sample["least"]
+
+
+def test_a_trace_opens_where_the_conflicts_are():
+    assert shown(trace_view()) == ("sA[a_col + 0][a_row + i] = a.x;", "st.shared", 4, 1)
+    assert "Lanes 0 to 3 meet in bank 0" in repr(trace_view())
+    code, op, cost, least = shown(naive_trace_view())
+    assert ("row * K + k" in code, op, cost, least) == (True, "ld.global", 32, 4)
+    assert "1,024 bytes are moved for 128" in repr(naive_trace_view())
+
+
+def test_a_trace_opens_at_a_line():
+    count = next(c for c in traced("sgemm_05_transposed_a").lines if "load4(&sA[k][m])" in c.source)
+    by_number = trace_view(line=count.line)
+    assert shown(by_number) == (count.source, "ld.shared", 2, 2)
+    assert by_number.to_html() == trace_view(line="load4(&sA[k][m])").to_html()
+    both = [shown(trace_view(line="store4(&sB", op=op))[1:3] for op in ("ld.global", "st.shared")]
+    assert both == [("ld.global", 16), ("st.shared", 4)]
+
+
+def test_a_trace_opens_at_a_request():
+    trace = traced("sgemm_06_swizzled_a")
+    views = [trace.view("&rA[0]", request=n) for n in range(4)]
+    assert [view._now()[1]["time"] for view in views] == [0, 4, 8, 12]
+    stores = [trace.view("sA[a_col + 1]", request=n) for n in range(4)]
+    assert [view._now()[1]["warp"] for view in stores] == [0, 1, 2, 3]
+    assert len({view.png() for view in stores}) == 4
+
+
+def test_a_trace_view_follows_its_state():
+    widget = trace_view()
+    lines = widget.config["lines"]
+    where = next(i for i, line in enumerate(lines) if line["op"] == "st.global")
+    widget.state = {"line": where, "request": 0, "step": 0}
+    assert "32 sectors, the minimum is 16: 16 too many" in widget.summary()
+    assert widget.png()[:4] == b"\x89PNG"
+
+
+def test_a_trace_view_holds_what_the_kernel_did():
+    trace = traced("sgemm_05_transposed_a")
+    lines = trace_view().config["lines"]
+    assert [(x["line"], x["op"], x["requests"]) for x in lines] == [
+        (x.line, x.op, x.requests) for x in trace.lines
+    ]
+    held = [sample["addresses"] for line in lines for sample in line["samples"]]
+    assert held == [list(sample.addresses) for sample in trace.samples]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"trace": "sgemm_01_naive"}, "trace"),
+        ({"line": 1}, "line"),
+        ({"line": "no such text"}, "line"),
+        ({"line": 48, "op": "ld.global"}, "line"),
+        ({"op": "ldmatrix"}, "line"),
+        ({"request": 1}, "request"),
+        ({"request": True}, "request"),
+        ({"request": -1}, "request"),
+        ({"caption": 3}, "caption"),
+    ],
+)
+def test_bad_arguments_of_trace_view_are_refused(arguments, name):
+    with pytest.raises(ArgumentError, match=f"^{name}:"):
+        TraceView(**{"trace": traced("sgemm_05_transposed_a"), **arguments})
+
+
+def test_a_trace_without_requests_is_refused():
+    empty = replace(traced("sgemm_05_transposed_a"), samples=())
+    with pytest.raises(ArgumentError, match="trace: it has no request"):
+        TraceView(empty)

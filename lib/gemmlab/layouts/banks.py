@@ -1,12 +1,31 @@
 """What one warp's request costs: wavefronts in shared memory, sectors in global memory.
 
-Shared memory has 32 banks of 4 bytes; a wavefront serves at most one word of each bank.
-Source of the rules: single-warp kernels measured with Nsight Compute on an H200; 22 load patterns
-of 2, 4, 8 and 16 bytes gave the counts computed here.
+Shared memory has 32 banks of 4 bytes; a wavefront serves at most one word of each bank, to any
+number of lanes. The rules were measured, with Nsight Compute on an H200, as single-warp requests
+with random addresses and active lanes; `book/measurements/wavefronts/patterns_h200.json` has some
+1,500 of them, and the tests ask that these functions give every count (`agreement.py`).
+
+- 1, 2 and 4 bytes a lane: one phase. 8 bytes: two phases of 16 lanes; 16 bytes: four of 8 lanes. A
+  phase takes as many wavefronts as its worst bank has different words.
+- ldmatrix and stmatrix: a phase for each matrix, of the 8 lanes that point to its rows: as a store.
+- Loads of 8 and 16 bytes: two neighbouring phases are served in one wavefront if their lanes agree
+  in pairs and no bank is asked for two words; otherwise apart. Agreeing: every lane n has the
+  address of lane n ^ 1, or every one that of lane n ^ 2. For 8 bytes all lanes count, for 16 bytes
+  those of the two phases (lanes 0 to 15, lanes 16 to 31). Stores have no such rule.
+- Where lanes are inactive, whose addresses never matter: an inactive partner agrees, except in
+  lanes 0 to 15 of a 16-byte load. Those need no agreement at all while lane 31 is inactive, and
+  partners that are both active or both inactive while it is active. And if all active lanes of a
+  16-byte load have one address, a wavefront serves 16 of them.
+- 32-bit integer atomics: as many wavefronts as the worst bank has active lanes, whatever the words.
+  The others become loops of several instructions and are not modelled.
+- Global memory: one request an instruction, and as many sectors as different 32-byte pieces.
+
+cp.async has rules of its own: `copies.py`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,9 +79,13 @@ class Phase:
 
 @dataclass(frozen=True)
 class Request:
-    """One warp-wide load or store: its non-empty phases, in the order of the lanes."""
+    """One warp-wide load or store: its non-empty phases, in the order of the lanes.
+
+    minimum: wavefronts that it would take if no two words of a phase shared a bank.
+    """
 
     phases: tuple[Phase, ...]
+    minimum: int
 
     @property
     def wavefronts(self) -> int:
@@ -70,18 +93,16 @@ class Request:
         return sum(phase.wavefronts for phase in self.phases)
 
     @property
-    def minimum(self) -> int:
-        """Wavefronts that it would take if no two words of a phase shared a bank: one a phase."""
-        return len(self.phases)
-
-    @property
     def conflicts(self) -> int:
         """Wavefronts above the minimum; this is what the course calls bank conflicts."""
         return self.wavefronts - self.minimum
 
 
-def _checked(addresses: ArrayLike, width: int, active: ArrayLike | None) -> tuple:
-    """Addresses as a list of ints and the list of active lanes, or ArgumentError."""
+def lanes_at(addresses: ArrayLike, width: int, active: ArrayLike | None) -> tuple:
+    """Addresses as a list of ints, and the list of the active lanes.
+
+    Raises ArgumentError for what is neither, or a misaligned address.
+    """
     if isinstance(width, bool) or width not in WIDTHS:
         raise ArgumentError(f"width: got {width!r} bytes a lane, allowed are 1, 2, 4, 8 and 16")
     array = np.asarray(addresses)
@@ -106,21 +127,6 @@ def _checked(addresses: ArrayLike, width: int, active: ArrayLike | None) -> tupl
     return values, lanes
 
 
-def _phase_lanes(values: list[int], lanes: list[int], width: int, store: bool) -> int:
-    """Lanes per phase: 32, or 16 (8-byte) or 8 (16-byte), doubled by the load pair rule."""
-    if width <= BANK_BYTES:
-        return WARP
-    size = WARP * BANK_BYTES // width
-    if store:  # the pair rule is measured for loads only
-        return size
-    here = set(lanes)
-
-    def paired(step: int) -> bool:
-        return all(n ^ step not in here or values[n] == values[n ^ step] for n in lanes)
-
-    return size * 2 if paired(1) or paired(2) else size
-
-
 def _phase(values: list[int], lanes: list[int], width: int) -> Phase:
     """Groups the words of these lanes: equal words are one, words of a bank queue."""
     wanted: dict[int, list[int]] = {}
@@ -137,6 +143,43 @@ def _phase(values: list[int], lanes: list[int], width: int) -> Phase:
     return Phase(tuple(lanes), tuple(words))
 
 
+def _agree(values: list[int], lanes: list[int], step: int, alone: bool) -> bool:
+    """Whether each lane n has the address of lane n ^ step; `alone`: an inactive one agrees."""
+    here = set(lanes)
+    return all(values[n] == values[n ^ step] if n ^ step in here else alone for n in lanes)
+
+
+def _may_join(values: list[int], lanes: list[int], half: list[int], width: int) -> bool:
+    """Whether the two phases of a load that `half` makes up may be served as one."""
+    first_of_four = width == 16 and half[0] < WARP // 2
+    if first_of_four and WARP - 1 not in lanes:
+        return True
+    return any(_agree(values, half, step, alone=not first_of_four) for step in (1, 2))
+
+
+def _load(values: list[int], lanes: list[int], width: int) -> Request:
+    """A load of 8 or 16 bytes a lane: pairs of phases, joined or apart."""
+    size = WARP * BANK_BYTES // width
+    if width == 16 and len({values[n] for n in lanes}) == 1:
+        groups = [lanes[i : i + 16] for i in range(0, len(lanes), 16)]
+        return Request(tuple(_phase(values, group, width) for group in groups), len(groups))
+    phases, minimum = [], 0
+    for first in range(0, WARP, 2 * size):
+        both = [n for n in lanes if n // size * size in (first, first + size)]
+        apart = [[n for n in both if n // size * size == i] for i in (first, first + size)]
+        found = [_phase(values, group, width) for group in apart if group]
+        least = len(found)
+        joined = _phase(values, both, width)
+        if least == 2 and len(joined.words) <= BANKS and _may_join(values, lanes, both, width):
+            least = 1
+            # A conflict parts the two; they are shown joined where that costs the same.
+            if joined.wavefronts in (1, sum(phase.wavefronts for phase in found)):
+                found = [joined]
+        phases += found
+        minimum += least
+    return Request(tuple(phases), minimum)
+
+
 def wavefronts(
     addresses: ArrayLike, width: int, active: ArrayLike | None = None, store: bool = False
 ) -> Request:
@@ -144,15 +187,27 @@ def wavefronts(
 
     addresses: 32 integers, the byte address of each lane in shared memory, multiples of `width`.
     width: 1, 2, 4, 8 or 16 bytes. active: 32 booleans, None for all. store: a store, not a load.
-    A request of up to 4 bytes a lane is one phase, 8 bytes two half-warps, 16 bytes four
-    quarter-warps. For loads, phases are twice as wide if every active lane n agrees with lane
-    n ^ 1, or every one with lane n ^ 2 (an inactive partner agrees).
+    The rows of an ldmatrix or stmatrix are served as a 16-byte store of 8, 16 or 32 lanes.
     Raises ArgumentError for another width, shape, or a misaligned address.
     """
-    values, lanes = _checked(addresses, width, active)
-    size = _phase_lanes(values, lanes, width, store)
+    values, lanes = lanes_at(addresses, width, active)
+    if width > BANK_BYTES and not store:
+        return _load(values, lanes, width)
+    size = min(WARP, WARP * BANK_BYTES // width)
     groups = [[n for n in lanes if n // size == i] for i in range(WARP // size)]
-    return Request(tuple(_phase(values, group, width) for group in groups if group))
+    phases = tuple(_phase(values, group, width) for group in groups if group)
+    return Request(phases, len(phases))
+
+
+def atomic_wavefronts(addresses: ArrayLike, active: ArrayLike | None = None) -> int:
+    """Wavefronts of a warp's 32-bit integer atomic in shared memory.
+
+    Measured for addition (with and without use of the result), exchange and maximum; compare and
+    swap takes twice as many. Arguments and exceptions as those of `wavefronts`.
+    """
+    values, lanes = lanes_at(addresses, BANK_BYTES, active)
+    users = Counter(values[lane] // BANK_BYTES % BANKS for lane in lanes)
+    return max(users.values(), default=0)
 
 
 def sectors(addresses: ArrayLike, width: int, active: ArrayLike | None = None) -> int:
@@ -161,7 +216,7 @@ def sectors(addresses: ArrayLike, width: int, active: ArrayLike | None = None) -
     addresses: 32 integers, byte addresses, multiples of `width` (1, 2, 4, 8 or 16 bytes a lane).
     active: 32 booleans, None for all. Raises ArgumentError as `wavefronts` does.
     """
-    values, lanes = _checked(addresses, width, active)
+    values, lanes = lanes_at(addresses, width, active)
     return len({values[lane] // SECTOR_BYTES for lane in lanes})
 
 

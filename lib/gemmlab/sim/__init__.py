@@ -9,9 +9,9 @@ What is not seen, because nothing reports it:
 - a pointer that walks from one __shared__ array straight into the next (an index out of an array
   is seen, and so is a pointer that leaves all arrays);
 - memcpy of more than 16 bytes, and __device__ variables: executed, not counted;
-- the wavefronts and sectors of atomics, which have not been measured;
-- an endless loop: interrupt it (Ctrl-C), which works at its next memory access.
+- the wavefronts and sectors of atomics, which have not been measured.
 An untraced run (`launch`) checks only what costs nothing: deadlock, index bounds, unmapped memory.
+A loop without end is given up after a while, and a run that would take minutes has to be allowed.
 """
 
 from __future__ import annotations
@@ -53,18 +53,23 @@ def trace(
     K: int = 64,
     alpha: float = 1.0,
     beta: float = 0.0,
+    *,
+    allow_slow: bool = False,
 ) -> Trace:
     """What a step asks of the memory system, by source line, on small integers (always the same).
 
     M, N, K: sizes that the step takes, by default small ones: what a warp does is the same in all.
-    Raises UnknownKernelError, ArgumentError for a size, BackendError and BuildError.
+    allow_slow: let it take longer than a minute; without it that raises SlowRunError.
+    Raises UnknownKernelError, ArgumentError for a size, BackendError, BuildError and LaunchError.
     """
     spec = registry.get(getattr(kernel, "spec", kernel))
     spec.check_sizes(M, N, K)
     if min(M, N, K) < 1:
         raise ArgumentError(f"M, N, K: got {M}, {N}, {K}; a trace needs sizes above 0")
+    module = load(spec)
+    module.check_memory([4 * M * K, 4 * K * N, 4 * M * N])
     A, B, C = integer_matrices(M, N, K)
-    return load(spec).trace(A, B, C, M, N, K, alpha, beta)
+    return module.trace(A, B, C, M, N, K, alpha, beta, allow_slow=allow_slow)
 
 
 def integer_matrices(M: int, N: int, K: int, seed: int = 0) -> tuple[np.ndarray, ...]:

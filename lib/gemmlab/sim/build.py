@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -13,11 +14,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..build import included_files
+from ..build import included_files, kernels_folder
 from ..errors import BackendError, BuildError
 from ..progress import busy
 from ..registry import cache_dir, repository_root
 from .lines import DYNAMIC_ARRAY, LineTable, dynamic_array_names, read_library
+from .unsupported import explain, refuse_unsupported
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE / "include"
@@ -77,9 +79,11 @@ def runtime(portable: bool = False) -> Runtime:
     """The runtime, compiled at the first call on this machine (about 3 s).
 
     `portable` builds it on ucontext, as it would be on a processor without a stack switch of ours.
+    $GEMMLAB_SIM_FLAGS: further options for the compiler, such as sanitizers.
     """
-    flags = (*_RUNTIME_FLAGS, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
-    sources = sorted((*RUNTIME.glob("*.cpp"), *RUNTIME.glob("*.h"), *INCLUDE.rglob("*.h")))
+    own = shlex.split(os.environ.get("GEMMLAB_SIM_FLAGS", ""))
+    flags = (*_RUNTIME_FLAGS, *own, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
+    sources = sorted((*RUNTIME.glob("*.cpp"), *RUNTIME.glob("*.h"), *INCLUDE.rglob("*.*h")))
     key = _hash(flags, *((p.name, p.read_bytes()) for p in sources))
     folder = cache_dir("sim")
     built = Runtime(folder / f"libgemmlab_sim-{key}.so", folder / f"dynamic_shared-{key}.a")
@@ -87,7 +91,8 @@ def runtime(portable: bool = False) -> Runtime:
         return built
     with busy("Compiling the simulator (once)"), _workspace(folder) as work:
         unit = work / "dynamic_shared.o"
-        _run([compiler(), *flags, "-c", str(RUNTIME / "dynamic_shared.cpp"), "-o", str(unit)])
+        dynamic = str(RUNTIME / "dynamic_shared.cpp")
+        _run([compiler(), *_RUNTIME_FLAGS, "-c", dynamic, "-o", str(unit)])
         _run(["ar", "rc", str(work / "a.a"), str(unit)])
         name = f"-Wl,-soname,{built.library.name}"
         source = str(RUNTIME / "runtime.cpp")
@@ -106,11 +111,13 @@ def kernel(path: Path, launch: str, portable: bool = False) -> KernelLibrary:
     base = runtime(portable)
     unit = _UNIT.format(path=path, launch=launch)
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
-    headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.h")))
+    headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
     key = _hash(_KERNEL_FLAGS, (unit, base.library.name), *texts, *headers)
     library = cache_dir("sim") / f"{path.stem}-{key}.so"
     table = library.with_suffix(".lines.json")
     if not (library.exists() and table.exists()):
+        own = [file for file in included_files(path) if file.parent != kernels_folder() / "ptx"]
+        refuse_unsupported(own, INCLUDE / "ptx", display_name)
         with busy(f"Compiling {path.name} for the simulator"):
             _compile_kernel(path, unit, base, library, table)
     return KernelLibrary(library, path, LineTable.from_json(table.read_text()))
@@ -146,7 +153,9 @@ def _run(command: list[str], kernel: Path | None = None) -> None:
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         what = display_name(kernel) if kernel else "the simulator's runtime"
-        raise BuildError(f"{what}: g++ could not compile it\n{_readable(done.stderr)}")
+        message = _readable(done.stderr)
+        hints = explain(message)
+        raise BuildError(f"{what}: g++ could not compile it\n{hints}{message}")
 
 
 def _readable(message: str) -> str:
@@ -172,7 +181,7 @@ def _workspace(folder: Path) -> Iterator[Path]:
 def _hash(flags: tuple[str, ...], *texts: tuple[str, str | bytes]) -> str:
     digest = hashlib.sha256(repr((flags, _compiler_identity())).encode())
     # How it is compiled counts as much as what.
-    recipe = [(name, (HERE / name).read_bytes()) for name in ("build.py", "lines.py")]
+    recipe = [(name, (HERE / name).read_bytes()) for name in ("build.py", "kernels.py", "lines.py")]
     for name, text in (*recipe, *texts):
         digest.update(repr((name, text)).encode())
     return digest.hexdigest()[:16]

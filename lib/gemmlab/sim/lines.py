@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .kernels import KernelFacts, read_facts
+
 # file, line, column
 Frame = tuple[str, int, int]
 DYNAMIC_ARRAY = "smem"
@@ -36,6 +38,7 @@ class LineTable:
     sites: tuple[int, ...]
     frames: tuple[tuple[Frame, ...], ...]
     arrays: tuple[SharedArray, ...]
+    kernels: tuple[KernelFacts, ...] = ()
 
     def locate(self, pc: int, own: Path, hidden: Path) -> Frame | None:
         """The innermost place in the file `own`, else the innermost outside of the folder `hidden`.
@@ -64,14 +67,18 @@ class LineTable:
     def to_json(self) -> str:
         """As text, for the cache."""
         arrays = [(a.name, a.offset, a.bytes) for a in self.arrays]
-        return json.dumps([self.starts, self.sites, self.frames, arrays])
+        kernels = [(k.offset, k.max_threads, k.static_bytes) for k in self.kernels]
+        return json.dumps([self.starts, self.sites, self.frames, arrays, kernels])
 
     @classmethod
     def from_json(cls, text: str) -> LineTable:
         """What to_json wrote."""
-        starts, sites, frames, arrays = json.loads(text)
+        starts, sites, frames, arrays, kernels = json.loads(text)
         places = tuple(tuple(tuple(frame) for frame in site) for site in frames)
-        return cls(tuple(starts), tuple(sites), places, tuple(SharedArray(*a) for a in arrays))
+        return cls(
+            *(tuple(starts), tuple(sites), places),
+            *(tuple(SharedArray(*a) for a in arrays), tuple(KernelFacts(*k) for k in kernels)),
+        )
 
 
 def read_library(path: Path) -> LineTable:
@@ -81,14 +88,14 @@ def read_library(path: Path) -> LineTable:
     places: dict[int, tuple[Frame, ...]] = {}
     with path.open("rb") as file:
         elf = ELFFile(file)
-        arrays = tuple(_shared_arrays(elf))
+        arrays, kernels = tuple(_shared_arrays(elf)), read_facts(elf)
         dwarf = elf.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             places.update(_unit_places(dwarf, unit))
     numbers: dict[tuple[Frame, ...], int] = {}
     starts = tuple(sorted(places))
     sites = tuple(numbers.setdefault(places[start], len(numbers)) for start in starts)
-    return LineTable(starts, sites, tuple(numbers), arrays)
+    return LineTable(starts, sites, tuple(numbers), arrays, kernels)
 
 
 def dynamic_array_names(compiled: Path) -> list[str]:

@@ -4,86 +4,23 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
-from pathlib import Path
+from numbers import Integral, Real
 
 import numpy as np
 
 from ..errors import ArgumentError, BuildError, LaunchError
 from . import build
-from .findings import Finding, Findings, RawFinding, explain
-from .trace import Trace, count_lines
+from .findings import Finding, Findings, explain
+from .library import GemmArgs, load_runtime
+from .limits import Watch, budget_seconds, check_memory
+from .places import Place, array_places, matrix_places
+from .samples import Seen
+from .trace import Trace, count_lines, kept_samples
 
 MAX_STATIC_SHARED = 48 * 1024
-_CUDA_ERRORS = {
-    1: "invalid value: the launcher refused its arguments",
-    2: "out of memory: the fibers' stacks could not be allocated",
-    9: "invalid configuration: the grid is empty or a block has more than 1024 threads; check that "
-    "M, N and K are not smaller than the tile",
-}
-
-
-class GemmArgs(ctypes.Structure):
-    """kernels/common/host.cuh's structure of this name."""
-
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in "ABC"),
-        *((name, ctypes.c_int) for name in "MNK"),
-        ("alpha", ctypes.c_float),
-        ("beta", ctypes.c_float),
-    )
-
-
-class CountRow(ctypes.Structure):
-    """runtime/api.cpp's row: the counters of one instruction."""
-
-    _fields_ = (
-        *((name, ctypes.c_uint32) for name in ("pc", "op", "width", "reserved")),
-        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "wavefronts")),
-        *((name, ctypes.c_uint64) for name in ("wavefronts_min", "sectors", "sectors_min")),
-    )
-
-
-class Runtime:
-    """The runtime library's functions. One launch at a time: the lock is held around it."""
-
-    def __init__(self, path: str) -> None:
-        library = ctypes.CDLL(path)
-        self.lock = threading.Lock()
-        self.module = library.gemmlab_sim_module
-        self.module.restype = ctypes.c_void_p
-        self.allocate = library.gemmlab_sim_allocate
-        self.allocate.restype = ctypes.c_void_p
-        self.free_all = library.gemmlab_sim_free_all
-        self.begin = library.gemmlab_sim_begin
-        self.cancel = library.gemmlab_sim_cancel
-        self._library = library
-
-    def counts(self) -> list[CountRow]:
-        """Counters of the launches since `begin`."""
-        rows = (CountRow * self._library.gemmlab_sim_count_rows())()
-        self._library.gemmlab_sim_counts(rows)
-        return list(rows)
-
-    def findings(self) -> list[RawFinding]:
-        """Findings of the launches since `begin`."""
-        read = self._library.gemmlab_sim_findings
-        read.restype = ctypes.POINTER(RawFinding)
-        return [read()[i] for i in range(self._library.gemmlab_sim_finding_rows())]
-
-
-# By name, which is hashed over the contents: the dynamic linker, too, loads a name only once.
-_RUNTIMES: dict[str, Runtime] = {}
-
-
-def _load_runtime(path: Path) -> Runtime:
-    if path.name not in _RUNTIMES:
-        _RUNTIMES[path.name] = Runtime(str(path))
-    return _RUNTIMES[path.name]
 
 
 @dataclass(frozen=True)
@@ -97,13 +34,22 @@ class Shape:
     beta: float
 
 
+@dataclass(frozen=True)
+class How:
+    """How to run it: counted or not, on how many OS threads, and whether it may take long."""
+
+    traced: bool
+    threads: int
+    allow_slow: bool
+
+
 class SimModule:
     """A kernel file, compiled for this machine's processor."""
 
     def __init__(self, name: str, built: build.KernelLibrary, runtime: build.Runtime) -> None:
         self.name = name
         self._built = built
-        self._runtime = _load_runtime(runtime.library)
+        self._runtime = load_runtime(runtime.library)
         self._source = built.source.read_text().splitlines()
         self._entry = ctypes.CDLL(str(built.library)).gemmlab_sim_entry
         self._handle = self._register()
@@ -120,13 +66,17 @@ class SimModule:
         beta: float = 0.0,
         *,
         threads: int | None = None,
+        allow_slow: bool = False,
     ) -> None:
         """Run the kernel without counting. C is read and written.
 
         A, B, C: contiguous NumPy arrays. threads: OS threads to use, by default one a processor.
-        Raises LaunchError if the kernel did not run to its end (out of bounds, deadlock, ...).
+        allow_slow: let it take longer than a minute.
+        Raises LaunchError if the launch is refused, would take too long, or the kernel did not run
+        to its end (out of bounds, deadlock, ...).
         """
-        _, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta), False, threads)
+        how = How(False, threads or _processors(), allow_slow)
+        _, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta), how)
         fatal = [finding for finding in findings if finding.fatal]
         if fatal:
             text = "\n".join(str(finding) for finding in fatal)
@@ -144,74 +94,74 @@ class SimModule:
         beta: float = 0.0,
         *,
         threads: int | None = None,
+        allow_slow: bool = False,
     ) -> Trace:
         """Run the kernel and count its memory requests by source line; look for races and the like.
 
         What is wrong with the kernel is in the trace's `findings`, not raised.
         """
-        rows, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta), True, threads)
-        return Trace(self.name, M, N, K, count_lines(rows, self._line_of), Findings(findings))
+        how = How(True, threads or _processors(), allow_slow)
+        seen, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta), how)
+        return Trace(
+            *(self.name, M, N, K, count_lines(seen.counts, self._line_of), Findings(findings)),
+            kept_samples(seen, self._line_of),
+            tuple(seen.places),
+            build.display_name(self._built.source),
+            tuple(self._source),
+        )
+
+    def check_memory(self, sizes: Sequence[int]) -> None:
+        """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
+        check_memory(self.name, sizes, self._runtime.memory)
 
     def _run(
-        self, matrices: Sequence[np.ndarray], shape: Shape, traced: bool, threads: int | None
-    ) -> tuple[list[CountRow], list[Finding]]:
+        self, matrices: Sequence[np.ndarray], shape: Shape, how: How
+    ) -> tuple[Seen, list[Finding]]:
         for name, matrix in zip("ABC", matrices, strict=True):
             _check_matrix(name, matrix)
+        self.check_memory([matrix.nbytes for matrix in matrices])
+        args = _arguments(shape)
         runtime = self._runtime
         with runtime.lock:
             try:
-                code = self._launch(matrices, shape, traced, threads or _processors())
-                rows, raw = runtime.counts(), runtime.findings()
+                code = self._launch(matrices, args, how)
+                places = self._places(matrices, (args.A, args.B, args.C))
+                seen = Seen(runtime.counts(), runtime.samples(), places)
+                raw = runtime.findings()
+                error = runtime.error(code)
             finally:
                 runtime.free_all()
-        if code:
-            raise LaunchError(
-                f"{self.name}: launch failed with cudaError {code}, "
-                f"{_CUDA_ERRORS.get(code, 'see cudaError_t')}; M={shape.M}, N={shape.N}, "
-                f"K={shape.K}"
-            )
-        return rows, explain(raw, self._line_of)
+        if error:
+            raise LaunchError(f"{self.name}: {error}; M={shape.M}, N={shape.N}, K={shape.K}")
+        return seen, explain(raw, self._line_of)
 
-    def _launch(
-        self, matrices: Sequence[np.ndarray], shape: Shape, traced: bool, threads: int
-    ) -> int:
+    def _launch(self, matrices: Sequence[np.ndarray], args: GemmArgs, how: How) -> int:
         runtime = self._runtime
-        buffers = [self._copy_in(matrix) for matrix in matrices]
-        problem = (shape.M, shape.N, shape.K, shape.alpha, shape.beta)
-        runtime.begin(ctypes.c_void_p(self._handle), int(traced), threads)
-        code = self._call(GemmArgs(*buffers, *problem))
-        result = matrices[2]
-        ctypes.memmove(result.ctypes.data, buffers[2], result.nbytes)
-        return code
-
-    def _copy_in(self, matrix: np.ndarray) -> int:
-        buffer = self._runtime.allocate(ctypes.c_size_t(matrix.nbytes))
-        if buffer is None:
-            raise LaunchError(
-                f"{self.name}: the simulator's 2 GiB of global memory cannot hold these matrices; "
-                "use smaller ones"
-            )
-        ctypes.memmove(buffer, matrix.ctypes.data, matrix.nbytes)
-        return buffer
-
-    def _call(self, args: GemmArgs) -> int:
-        """The launcher, on a thread of its own, so that Ctrl-C is seen while it runs."""
+        args.A, args.B, args.C = self._copy_in(matrices)
+        runtime.begin(self._handle, how.traced, how.threads, budget_seconds())
         codes: list[int] = []
-        thread = threading.Thread(target=lambda: codes.append(self._entry(ctypes.byref(args))))
-        thread.start()
-        try:
-            thread.join()
-        except KeyboardInterrupt:
-            self._runtime.cancel()
-            while thread.is_alive():  # a second Ctrl-C must not free what the kernel still uses
-                with suppress(KeyboardInterrupt):
-                    thread.join()
-            raise
+        watch = Watch(self.name, how.threads, runtime.progress, runtime.cancel, how.allow_slow)
+        watch.run(lambda: codes.append(runtime.call(self._entry, ctypes.byref(args))))
+        result = matrices[2]
+        ctypes.memmove(result.ctypes.data, args.C, result.nbytes)
         return codes[0]
+
+    def _places(self, matrices: Sequence[np.ndarray], buffers: Sequence[int]) -> tuple[Place, ...]:
+        starts = [self._runtime.offset(buffer) for buffer in buffers]
+        arrays = array_places(self._built.table.arrays, self._source)
+        return (*matrix_places(matrices, starts), *arrays)
+
+    def _copy_in(self, matrices: Sequence[np.ndarray]) -> list[int]:
+        buffers = [self._runtime.allocate(matrix.nbytes) for matrix in matrices]
+        if None in buffers:
+            raise LaunchError(f"{self.name}: this machine has no memory left for A, B and C")
+        for buffer, matrix in zip(buffers, matrices, strict=True):
+            ctypes.memmove(buffer, matrix.ctypes.data, matrix.nbytes)
+        return buffers
 
     def _register(self) -> int:
         table = self._built.table
-        static = sum(array.bytes for array in table.static_arrays)
+        static = max((kernel.static_bytes for kernel in table.kernels), default=0)
         if static > MAX_STATIC_SHARED:
             raise BuildError(
                 f"{self.name}: {static} bytes of static __shared__ arrays, at most "
@@ -222,6 +172,8 @@ class SimModule:
             *(_integers(table.starts), _integers(table.sites), len(table.starts)),
             _integers([n for a in table.static_arrays for n in (a.offset, a.bytes)]),
             len(table.static_arrays),
+            _integers([n for kernel in table.kernels for n in astuple(kernel)]),
+            len(table.kernels),
             ctypes.c_int64(table.dynamic_offset),
         )
         if handle is None:
@@ -243,6 +195,18 @@ class SimModule:
 def open_module(name: str, built: build.KernelLibrary, runtime: build.Runtime) -> SimModule:
     """The module of a compiled kernel; one and the same for the same library."""
     return SimModule(name, built, runtime)
+
+
+def _arguments(shape: Shape) -> GemmArgs:
+    """The launcher's arguments, but for the addresses."""
+    for name in ("M", "N", "K"):
+        value = getattr(shape, name)
+        if not isinstance(value, Integral) or not -(2**31) <= value < 2**31:
+            raise ArgumentError(f"{name}: got {value!r}, expected a whole number of 32 bits")
+    for name in ("alpha", "beta"):
+        if not isinstance(getattr(shape, name), Real):
+            raise ArgumentError(f"{name}: got {getattr(shape, name)!r}, expected a number")
+    return GemmArgs(None, None, None, *astuple(shape))
 
 
 def _integers(values: Sequence[int]) -> ctypes.Array:

@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from .findings import RawFinding
 
 
+# Nothing is mapped below: a small address is an index into nothing.
+_NULL_PAGES = 2**32
+
+
 def name(text: bytes | None) -> str:
     """A name that the runtime gave."""
     return text.decode() if text else "?"
@@ -137,6 +141,12 @@ def _not_in_mask(row: RawFinding, line: str, other: str) -> str:
 
 
 def _bad_address(row: RawFinding, line: str, other: str) -> str:
+    address, is_known = row.number[0], row.number[1]
+    if is_known and 0 <= address < _NULL_PAGES:
+        return (
+            f"{who(row)} uses a null pointer (address {address:#x}); check what the launcher "
+            "passes to the kernel"
+        )
     return (
         f"{who(row)} uses an address outside of every matrix and array, or one that is no "
         "multiple of the access; correct the index (a trace says by how much)"
@@ -152,6 +162,30 @@ def _stack_overflow(row: RawFinding, line: str, other: str) -> str:
 
 def _division_by_zero(row: RawFinding, line: str, other: str) -> str:
     return f"{who(row)} divides an integer by zero; check the divisor"
+
+
+def _endless_loop(row: RawFinding, line: str, other: str) -> str:
+    return (
+        f"{who(row)} goes round a loop at {line} without end: for {row.number[0] / 1000:g} s no "
+        "thread of its block has returned or passed a barrier. Let the loop end; if it polls what "
+        "another thread writes, wait with __syncthreads(), __syncwarp() or an mbarrier instead, "
+        "since here a thread runs until it waits (GEMMLAB_SIM_BUDGET_S sets the seconds)"
+    )
+
+
+def _launcher_fault(row: RawFinding, line: str, other: str) -> str:
+    if row.number[0]:
+        return "the launcher throws an exception; let it return a cudaError_t"
+    return (
+        "the launcher, which runs on the host, uses an address that is no memory, or divides by "
+        "zero; A, B and C are the device's, and threadIdx and its relatives exist in kernels only"
+    )
+
+
+def _assertion(row: RawFinding, line: str, other: str) -> str:
+    what = name(row.name)
+    stopped = "stops itself with __trap()" if what == "__trap()" else f"fails assert({what})"
+    return f"{who(row)} {stopped}; look at what leads there"
 
 
 def _cancelled(row: RawFinding, line: str, other: str) -> str:
@@ -176,4 +210,7 @@ KINDS = (
     ("stack-overflow", True, _stack_overflow),
     ("division-by-zero", True, _division_by_zero),
     ("cancelled", True, _cancelled),
+    ("endless-loop", True, _endless_loop),
+    ("launcher", True, _launcher_fault),
+    ("assertion", True, _assertion),
 )

@@ -5,5 +5,6 @@ from __future__ import annotations
 from .bank_map import BankMap
 from .ladder import Ladder, ladder
 from .predict import Predict, predict
+from .trace_view import TraceView
 
-__all__ = ["BankMap", "Ladder", "Predict", "ladder", "predict"]
+__all__ = ["BankMap", "Ladder", "Predict", "TraceView", "ladder", "predict"]

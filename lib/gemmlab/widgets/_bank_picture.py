@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 _ANCHORS = ("0072b2", "56b4e9", "009e73", "f0e442", "e69f00", "d55e00", "cc79a7")
 _BLOCK = 16
-_TEXT = "#1f2328"
-_MUTED = "#59636e"
-_LINE = 0.165  # inches from one line of text to the next
+TEXT = "#1f2328"
+MUTED = "#59636e"
+LINE = 0.165  # inches from one line of text to the next
 
 
 def bank_colour(bank: int) -> tuple[tuple[float, float, float], str]:
@@ -47,15 +47,15 @@ def _block(axes: Axes, rows: list[list[Word]], first: int, size: float) -> None:
     axes.set_ylim(len(rows) + 0.05, -1)
     axes.axis("off")
     small = {"ha": "center", "va": "center", "fontsize": size}
-    axes.text(-0.2, -0.45, "bank", color=_MUTED, ha="right", va="center", fontsize=6)
+    axes.text(-0.2, -0.45, "bank", color=MUTED, ha="right", va="center", fontsize=6)
     for bank in range(first, first + _BLOCK):
-        axes.text(bank - first + 0.5, -0.45, str(bank), color=_MUTED, **{**small, "fontsize": 7.5})
+        axes.text(bank - first + 0.5, -0.45, str(bank), color=MUTED, **{**small, "fontsize": 7.5})
     for r, row in enumerate(rows):
-        axes.text(-0.3, r + 0.5, str(r + 1), color=_MUTED, **small)
+        axes.text(-0.3, r + 0.5, str(r + 1), color=MUTED, **small)
         words = {word.bank - first: word for word in row}
         for column in range(_BLOCK):
             word = words.get(column)
-            colour, on = bank_colour(word.bank) if word else ("#f3f5f7", _TEXT)
+            colour, on = bank_colour(word.bank) if word else ("#f3f5f7", TEXT)
             axes.add_patch(Rectangle((column + 0.05, r + 0.06), 0.9, 0.88, facecolor=colour, lw=0))
             if word:
                 many = len(word.lanes)
@@ -72,12 +72,12 @@ def bank_figure(title: str, pattern: str, request: Request | None, reading: str)
     head = [(line, {"fontsize": 8, "weight": "bold"}) for line in wrap(title, 52)]
     head += [(line, {"fontsize": 7.5, "family": "monospace"}) for line in wrap(pattern, 56)]
     head += [(line, {"fontsize": 8}) for line in wrap(reading, 60)]
-    top = 0.08 + _LINE * len(head) + 0.08
+    top = 0.08 + LINE * len(head) + 0.08
     figure = new_figure(3.8, top + len(used) * (block + 0.12) + (0.24 if rows else 0.0))
     height = figure.get_size_inches()[1]
     for n, (line, style) in enumerate(head):
-        y = 1 - (0.08 + _LINE * n) / height
-        figure.text(0.02, y, line, va="top", color=_TEXT, parse_math=False, **style)
+        y = 1 - (0.08 + LINE * n) / height
+        figure.text(0.02, y, line, va="top", color=TEXT, parse_math=False, **style)
     for n, i in enumerate(used):
         bottom = 1 - (top + n * (block + 0.12) + block) / height
         axes = figure.add_axes((0.02, bottom, 0.97, block / height))
@@ -87,5 +87,5 @@ def bank_figure(title: str, pattern: str, request: Request | None, reading: str)
         first = _BLOCK * (1 - used[0])
         note += f" Banks {first} to {first + _BLOCK - 1} are idle."
     if rows:
-        figure.text(0.02, 0.2 / height, note, va="top", fontsize=7, color=_MUTED)
+        figure.text(0.02, 0.2 / height, note, va="top", fontsize=7, color=MUTED)
     return figure

@@ -52,9 +52,9 @@ def module_text(name: str) -> str:
 
 
 @cache
-def style_text(name: str) -> str:
+def style_text(*names: str) -> str:
     """The shared style sheet followed by the widget's own."""
-    text = "".join((_HERE / file).read_text(encoding="utf-8") for file in ("base.css", name))
+    text = "".join((_HERE / file).read_text(encoding="utf-8") for file in ("base.css", *names))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
@@ -70,7 +70,7 @@ class Widget(anywidget.AnyWidget):
     """
 
     _script = ""  # the subclass' module, "bank_map.js"
-    _sheet = ""  # the subclass' style sheet, "bank_map.css"
+    _sheets = ()  # the subclass' style sheets, ("bank_map.css",)
 
     config = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
@@ -79,7 +79,7 @@ class Widget(anywidget.AnyWidget):
         # anywidget makes a subclass of its own for every instance; that one has its _esm already.
         if "_script" in cls.__dict__:
             cls._esm = module_text(cls._script)
-            cls._css = style_text(cls._sheet)
+            cls._css = style_text(*cls._sheets)
         super().__init_subclass__(**kwargs)
 
     def summary(self) -> str:

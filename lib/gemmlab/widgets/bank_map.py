@@ -38,7 +38,7 @@ class BankMap(Widget):
     """
 
     _script = "bank_map.js"
-    _sheet = "bank_map.css"
+    _sheets = ("bank_map.css",)
 
     def __init__(
         self,

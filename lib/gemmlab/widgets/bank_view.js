@@ -165,7 +165,7 @@ export function highlight(root, { lanes = [], bank, at }) {
   const wanted = new Set(lanes.map(String));
   const byBank = bank !== undefined && !(at && lanes.length);
   root.classList.toggle("gl-focus", wanted.size > 0 || byBank);
-  for (const node of root.querySelectorAll("[data-bank]")) {
+  for (const node of root.querySelectorAll("[data-bank], [data-lanes]")) {
     const hit = byBank
       ? node.dataset.bank === String(bank)
       : (node.dataset.lanes ?? "").split(" ").some((lane) => wanted.has(lane));

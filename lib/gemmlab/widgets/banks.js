@@ -7,14 +7,6 @@ export const BANKS = 32;
 const BANK_BYTES = 4;
 const range = (count) => Array.from({ length: count }, (_, i) => i);
 
-// Lanes per phase: 32, or 16 (8-byte) or 8 (16-byte), doubled for loads by the pair rule.
-function phaseLanes(addresses, width, store) {
-  if (width <= BANK_BYTES) return WARP;
-  const size = (WARP * BANK_BYTES) / width;
-  const paired = (step) => addresses.every((a, n) => a === addresses[n ^ step]);
-  return !store && (paired(1) || paired(2)) ? size * 2 : size;
-}
-
 function onePhase(addresses, lanes, width) {
   const wanted = new Map();
   for (const lane of lanes) {
@@ -31,13 +23,35 @@ function onePhase(addresses, lanes, width) {
   return { lanes, words, wavefronts: Math.max(...queue) };
 }
 
-// How a warp's request is served: phases of words, each word in one bank and one wavefront.
-export function wavefronts(addresses, width, store) {
-  const size = phaseLanes(addresses, width, store);
-  const phases = range(WARP / size).map((i) =>
-    onePhase(addresses, range(size).map((n) => i * size + n), width));
+// A request by the groups of lanes that are served together, each a phase.
+export function served(addresses, width, groups, minimum = groups.length) {
+  const phases = groups.map((lanes) => onePhase(addresses, lanes, width));
   const total = phases.reduce((sum, phase) => sum + phase.wavefronts, 0);
-  return { phases, wavefronts: total, minimum: phases.length, conflicts: total - phases.length };
+  return { phases, wavefronts: total, minimum, conflicts: total - minimum };
+}
+
+// Whether the lanes agree in pairs: each has the address of lane n ^ 1, or each that of n ^ 2.
+const agree = (addresses, lanes) =>
+  [1, 2].some((step) => lanes.every((n) => addresses[n] === addresses[n ^ step]));
+
+// How a warp's request is served: phases of words, each word in one bank and one wavefront. Two
+// phases of a load whose lanes agree are joined, unless a conflict parts them.
+export function wavefronts(addresses, width, store) {
+  const size = width <= BANK_BYTES ? WARP : (WARP * BANK_BYTES) / width;
+  const apart = range(WARP / size).map((i) => range(size).map((n) => i * size + n));
+  if (store || width <= BANK_BYTES) return served(addresses, width, apart);
+  const groups = [];
+  let minimum = 0;
+  for (let i = 0; i < apart.length; i += 2) {
+    const two = [apart[i], apart[i + 1]];
+    const both = two.flat();
+    const joined = served(addresses, width, [both]).wavefronts;
+    const joins = agree(addresses, both);
+    const shown = joins && [1, served(addresses, width, two).wavefronts].includes(joined);
+    groups.push(...(shown ? [both] : two));
+    minimum += joins ? 1 : 2;
+  }
+  return served(addresses, width, groups, minimum);
 }
 
 // The banks that must deliver more than one word in this phase, worst first.

@@ -35,7 +35,7 @@ class Ladder(Widget):
     """
 
     _script = "ladder.js"
-    _sheet = "ladder.css"
+    _sheets = ("ladder.css",)
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ class Predict(Widget):
     """
 
     _script = "predict.js"
-    _sheet = "predict.css"
+    _sheets = ("predict.css",)
 
     def __init__(
         self,

@@ -14,3 +14,4 @@
 #include "gemmlab_sim/atomics.h"
 #include "gemmlab_sim/math.h"
 #include "gemmlab_sim/launch.h"
+#include "gemmlab_sim/driver.h"

@@ -1,5 +1,7 @@
 #include "access.h"
 
+#include "wgmma_registers.h"
+
 namespace sim {
 
 namespace {
@@ -32,6 +34,31 @@ void refuse_shared(Fiber& fiber, u32 width, Access access, u32 pc) {
 void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
   Finding finding = refused(Kind::MISALIGNED, width, access, pc);
   finding.number[2] = offset % width;
+  fiber.worker->abandon(fiber, finding);
+}
+
+void check_alignment(Fiber& fiber, const AsyncOp& op, u32 address, u32 unit) {
+  const u32 past = offset_in_block(address) % unit;
+  if (!past) return;
+  Finding finding = {Kind::MISALIGNED_OPERAND, op.pc};
+  finding.name = op.name;
+  finding.number[0] = unit;
+  finding.number[1] = past;
+  fiber.worker->abandon(fiber, finding);
+}
+
+void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc) {
+  const Worker& worker = *fiber.worker;
+  const void* const at = reinterpret_cast<const void*>(address);
+  if (stacks.owner_of(at) == &fiber) {
+    if (fiber.registers) fiber.registers->touch(fiber, {at, width}, access, pc);
+    return;
+  }
+  if (worker.is_argument(address) || worker.launch().module->holds(address)) return;
+  if (fiber.worker->shared().is_near(address)) refuse_shared(fiber, width, access, pc);
+  Finding finding = {Kind::BAD_ADDRESS, pc};
+  finding.number[0] = i64(address);
+  finding.number[1] = true;
   fiber.worker->abandon(fiber, finding);
 }
 

@@ -2,7 +2,10 @@
 #include <algorithm>
 
 #include "../include/gemmlab_sim/abi.h"
+#include "fault.h"
 #include "grid.h"
+#include "limits.h"
+#include "watchdog.h"
 
 namespace sim {
 
@@ -19,19 +22,14 @@ struct Session {
 Session session;
 
 struct CountRow {
-  u32 pc, op, width, reserved;
+  u32 what, pc, op, width;
   Counter counter;
 };
 
-constexpr int SUCCESS = 0, INVALID_CONFIGURATION = 9, OUT_OF_MEMORY = 2;
-
-bool is_valid(const SimLaunch& launch) {
-  const auto& [grid, block, dynamic_bytes] = launch;
-  const u64 threads = u64(block.x) * block.y * block.z;
-  return threads >= 1 && threads <= MAX_THREADS && block.z <= 64 && grid.x >= 1 &&
-         grid.x < 1u << 31 && grid.y >= 1 && grid.y < 1u << 16 && grid.z >= 1 &&
-         grid.z < 1u << 16 && dynamic_bytes <= SharedMemory::MAX_DYNAMIC;
-}
+struct SampleRow {
+  u32 what, reserved;
+  Sample sample;
+};
 
 }  // namespace
 
@@ -42,13 +40,16 @@ extern "C" {
 
 // Describes the kernel library that holds `address`. `starts` (rising) and `sites` give the place
 // in the source of all code from one start to the next; `arrays` are offset, bytes of each
-// __shared__ array. Returns null if no library holds the address.
+// __shared__ array; `kernels` are described in module.h. Returns null if no library holds the
+// address.
 const void* gemmlab_sim_module(uintptr_t address, const uint32_t* starts, const uint32_t* sites,
                                uint32_t site_count, const sim::SharedArray* arrays,
-                               uint32_t array_count, int64_t dynamic_offset) {
+                               uint32_t array_count, const sim::KernelFacts* kernels,
+                               uint32_t kernel_count, int64_t dynamic_offset) {
   auto module = std::make_unique<sim::Module>();
   if (!sim::find_library(address, *module)) return nullptr;
   module->arrays.assign(arrays, arrays + array_count);
+  module->kernels.assign(kernels, kernels + kernel_count);
   module->dynamic_offset = dynamic_offset;
   module->site_of_pc.resize(module->code_bytes + 1);
   for (uint32_t i = 0; i < site_count; ++i) {
@@ -61,25 +62,57 @@ const void* gemmlab_sim_module(uintptr_t address, const uint32_t* starts, const 
 }
 
 void* gemmlab_sim_allocate(size_t bytes) { return sim::arena.allocate(bytes); }
+// The address by which a request names this place in global memory.
+uint32_t gemmlab_sim_offset(uintptr_t address) { return uint32_t(sim::arena.offset_of(address)); }
+size_t gemmlab_sim_memory() { return sim::Arena::BYTES; }
 void gemmlab_sim_free_all() { sim::arena.clear(); }
 
 // To be called before a kernel's launcher: all that it launches adds to one result.
-void gemmlab_sim_begin(const void* module, int traced, uint32_t workers) {
+void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double budget_s) {
   sim::session.module = static_cast<const sim::Module*>(module);
   sim::session.traced = traced != 0;
   sim::session.workers = std::max(workers, 1u);
   sim::session.results = {};
+  sim::last_error = {};
+  sim::budget_seconds = budget_s;
+  sim::progress.done = sim::progress.all = 0;
   sim::hooks = traced ? sim::u32(sim::HOOKS_TRACE) : 0u;
 }
 
-// From another thread: the launch stops at the next memory access of each block.
+// Runs the launcher. A fault of its own is a finding, and the result is then 0.
+int gemmlab_sim_call(int (*entry)(const void*), const void* arguments) {
+  int result = 0;
+  sim::Finding fault;
+  if (!sim::call_launcher(entry, arguments, *sim::session.module, result, fault))
+    sim::session.results.findings.add(fault);
+  return result;
+}
+
+// From another thread: how many blocks are done, and how many there are.
+void gemmlab_sim_progress(uint64_t* done, uint64_t* all) {
+  *done = sim::progress.done;
+  *all = sim::progress.all;
+}
+
+// From another thread: the launch stops.
 void gemmlab_sim_cancel() { sim::hooks |= sim::HOOKS_CANCEL; }
 
-uint32_t gemmlab_sim_count_rows() { return uint32_t(sim::session.results.counters.size()); }
+uint32_t gemmlab_sim_count_rows() { return uint32_t(sim::session.results.instructions.size()); }
 void gemmlab_sim_counts(sim::CountRow* rows) {
-  for (const auto& [what, counter] : sim::session.results.counters)
-    *rows++ = {sim::pc_of(what), uint32_t(sim::op_of(what)), 1u << sim::log2_width_of(what), 0,
-               counter};
+  for (const auto& [what, instruction] : sim::session.results.instructions)
+    *rows++ = {what, sim::pc_of(what), uint32_t(sim::op_of(what)), 1u << sim::log2_width_of(what),
+               instruction.counter};
+}
+
+// Writes the requests that were kept, if `rows` is not null; returns how many they are.
+uint32_t gemmlab_sim_samples(sim::SampleRow* rows) {
+  uint32_t count = 0;
+  for (const auto& [what, instruction] : sim::session.results.instructions)
+    for (const sim::Sample& sample : instruction.samples.list()) {
+      if (rows) rows[count] = {what, 0, sample};
+      ++count;
+    }
+  return count;
 }
 
 uint32_t gemmlab_sim_finding_rows() {
@@ -87,20 +120,37 @@ uint32_t gemmlab_sim_finding_rows() {
 }
 const sim::Finding* gemmlab_sim_findings() { return sim::session.results.findings.list().data(); }
 
+// The error that a launcher has met and not asked for, as a sentence; empty if there is none.
+const char* gemmlab_sim_reason() { return sim::last_error.reason; }
+
 // ---- called by kernels: include/gemmlab_sim/abi.h ----
 
 int sim_launch(const SimLaunch* launch, void (*body)(void*), void* arguments) {
-  if (!sim::is_valid(*launch)) return sim::INVALID_CONFIGURATION;
   sim::Session& session = sim::session;
-  const sim::Launch all = {launch->grid, launch->block,  launch->dynamic_bytes, body,
-                           arguments,    session.module, session.traced};
-  return sim::run_grid(all, session.workers, session.results) ? sim::SUCCESS : sim::OUT_OF_MEMORY;
+  if (const int error = sim::check_launch(*launch, *session.module)) return error;
+  const sim::Launch all = {launch->grid, launch->block, launch->cluster, launch->dynamic_bytes,
+                           body,         arguments,     session.module,  session.traced};
+  if (!sim::run_grid(all, session.workers, session.results))
+    return sim::refuse(cudaErrorMemoryAllocation, "the threads' stacks could not be allocated");
+  return cudaSuccess;
+}
+
+int sim_set_attribute(const void* kernel, int attribute, int value) {
+  return sim::set_attribute(*sim::session.module, kernel, attribute, value);
 }
 
 SimIndex sim_thread_index() { return sim::running_fiber()->thread; }
 SimIndex sim_block_index() { return sim::running_fiber()->worker->block_index(); }
 SimIndex sim_block_size() { return sim::running_fiber()->worker->launch().block; }
 SimIndex sim_grid_size() { return sim::running_fiber()->worker->launch().grid; }
+
+void sim_assertion_failed(const char* expression) {
+  sim::Fiber* fiber = sim::running_fiber();
+  if (!fiber) __builtin_trap();  // the launcher's: fault.cpp
+  sim::Finding finding = {sim::Kind::ASSERTION, fiber->pc_of(__builtin_return_address(0))};
+  finding.name = expression;
+  fiber->worker->abandon(*fiber, finding);
+}
 
 void sim_syncthreads(int line) {
   sim::Fiber& fiber = *sim::running_fiber();

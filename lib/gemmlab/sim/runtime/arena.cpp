@@ -25,11 +25,18 @@ size_t page_up(size_t bytes) {
 
 bool Arena::reserve() {
   if (usable_) return true;
-  void* addresses = mmap(nullptr, BYTES, PROT_NONE, LAZY, -1, 0);
+  // Where the system allows it, so much unusable room on both sides that an index of 32 bits, even
+  // of 16-byte elements, does not lead from a buffer to the process's own memory.
+  size_t around = size_t(32) << 30;
+  void* addresses = mmap(nullptr, BYTES + 2 * around, PROT_NONE, LAZY, -1, 0);
+  if (addresses == MAP_FAILED) {
+    around = 0;
+    addresses = mmap(nullptr, BYTES, PROT_NONE, LAZY, -1, 0);
+  }
   void* table =
       mmap(nullptr, (BYTES >> PAGE_SHIFT) * sizeof(u16), PROT_READ | PROT_WRITE, LAZY, -1, 0);
   if (addresses == MAP_FAILED || table == MAP_FAILED) return false;
-  base_ = reinterpret_cast<uintptr_t>(addresses);
+  base_ = reinterpret_cast<uintptr_t>(addresses) + around;
   usable_ = static_cast<u16*>(table);
   return true;
 }

@@ -10,6 +10,10 @@ void raise(Clock& clock, const Clock& other) {
   for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
 }
 
+void lower(Clock& clock, const Clock& other) {
+  for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::min(clock[i], other[i]);
+}
+
 }  // namespace
 
 void Clocks::begin_launch(u32 ranks, u32 threads) {
@@ -22,6 +26,7 @@ void Clocks::begin_launch(u32 ranks, u32 threads) {
 
 void Clocks::begin() {
   start_ = now_++;
+  ++changes_;
   agents_ = 0;
   for (Clock& base : base_) base.assign(slots(), start_);
   fences_.clear();
@@ -43,6 +48,7 @@ void Clocks::barrier(u32 rank, Fiber* fibers) {
   for (u32 t = 0; t < threads_; ++t)
     if (fibers[t].clock) raise(base, clocks_[fibers[t].slot]);
   const u32 synced = now_++;
+  ++changes_;
   for (u32 t = 0; t < threads_; ++t) {
     fibers[t].synced = synced;
     fibers[t].stamp = now_;
@@ -62,14 +68,19 @@ Clock& Clocks::clock_of(Fiber& fiber) {
 }
 
 void Clocks::release(Fiber& fiber, Clock& into) {
+  ++changes_;
   raise(into, clock_of(fiber));
   into[fiber.slot] = fiber.stamp;
   fiber.stamp = ++now_;
 }
 
-void Clocks::acquire(Fiber& fiber, const Clock& from) { raise(clock_of(fiber), from); }
+void Clocks::acquire(Fiber& fiber, const Clock& from) {
+  ++changes_;
+  raise(clock_of(fiber), from);
+}
 
 void Clocks::learn(Fiber& fiber, u32 slot, u32 stamp) {
+  ++changes_;
   u32& known = clock_of(fiber)[slot];
   known = std::max(known, stamp);
 }
@@ -87,12 +98,49 @@ void Clocks::join(Fiber* const* fibers, u32 count) {
   }
 }
 
+bool Clocks::knows_start(const Fiber& fiber, u32 rank) const {
+  const u32* known = fiber.clock ? fiber.clock : base_[fiber.rank].data();
+  const u32* first = known + rank * threads_;
+  return std::any_of(first, first + threads_, [&](u32 stamp) { return stamp > start_; });
+}
+
+Fiber Clocks::common(Fiber* fibers, u32 count, u32 slot) {
+  Fiber all = *fibers;
+  all.slot = slot;
+  const auto has_clock = [](const Fiber& fiber) { return fiber.clock; };
+  if (fences_.empty() && !std::any_of(fibers, fibers + count, has_clock)) return all;
+  if (slot != common_slot_ || changes_ != common_changes_) {
+    lower_to_all(fibers, count, slot);
+    common_slot_ = slot;
+    common_changes_ = changes_;
+  }
+  all.clock = common_.data();
+  return all;
+}
+
+void Clocks::lower_to_all(Fiber* fibers, u32 count, u32 slot) {
+  common_.assign(slots(), ~0u);
+  Clock fenced = fences_.empty() ? Clock() : common_;
+  for (Fiber* fiber = fibers; fiber != fibers + count; ++fiber) {
+    const u32 own = std::min(common_[fiber->slot], fiber->stamp);
+    lower(common_, clock_of(*fiber));
+    common_[fiber->slot] = own;
+    if (fenced.empty()) continue;
+    if (fences_[fiber->slot].empty())
+      fenced.clear();
+    else
+      lower(fenced, fences_[fiber->slot]);
+  }
+  if (!fences_.empty()) fences_[slot] = fenced;
+}
+
 u32 Clocks::new_agent() { return all_threads_ + agents_++ % AGENTS; }
 
 void Clocks::fence(Fiber& fiber) {
-  if (fences_.empty()) fences_.resize(all_threads_);
+  if (fences_.empty()) fences_.resize(slots());
   Clock& fence = fences_[fiber.slot];
   fence = clock_of(fiber);
+  ++changes_;
   fence[fiber.slot] = fiber.stamp;
   fiber.stamp = ++now_;
 }

@@ -36,6 +36,10 @@ class Clocks {
   // As if the fiber had waited for what an agent did.
   void learn(Fiber& fiber, u32 slot, u32 stamp);
 
+  // One who knows what all of the fibers know, and has fenced what all have: for what they do only
+  // together. It is good until the next call.
+  Fiber common(Fiber* fibers, u32 count, u32 slot);
+
   // A slot for someone who is no thread. There are AGENTS of them; further ones share.
   u32 new_agent();
   bool is_agent(u32 slot) const { return slot >= all_threads_; }
@@ -48,6 +52,9 @@ class Clocks {
       return true;
     return (fiber.clock ? fiber.clock : base_[fiber.rank].data())[slot] >= stamp;
   }
+
+  // Whether anything that the block `rank` has done since its start is known.
+  bool knows_start(const Fiber& fiber, u32 rank) const;
 
   // fence.proxy.async: what the fiber has written or knows of can now be seen by the async proxy.
   void fence(Fiber& fiber);
@@ -62,6 +69,7 @@ class Clocks {
 
  private:
   Clock& clock_of(Fiber& fiber);
+  void lower_to_all(Fiber* fibers, u32 count, u32 slot);
   bool has_fenced(u32 slot, u32 writer, u32 stamp) const {
     return slot < fences_.size() && !fences_[slot].empty() && fences_[slot][writer] >= stamp;
   }
@@ -72,8 +80,11 @@ class Clocks {
   u32 agents_ = 0;
   std::vector<Clock> base_;    // by rank: what all threads of the block know beyond themselves
   std::vector<Clock> clocks_;  // by slot of a thread, made at its first need
-  std::vector<Clock> fences_;  // by slot of a thread: what it knew at its last fence
-  Clock joined_;
+  std::vector<Clock> fences_;  // by slot: what it knew at its last fence
+  u64 changes_ = 0;  // of what anyone knows or has fenced
+  Clock joined_, common_;
+  u32 common_slot_ = 0;  // whose `common_` is, and of when
+  u64 common_changes_ = 0;
 };
 
 }  // namespace sim

@@ -14,6 +14,12 @@ void LaneLog::grow() {
 
 WarpLog::WarpLog() : rooms_(new Event[WARP * STRIDE]) { reset(); }
 
+bool WarpLog::is_large() const {
+  for (const LaneLog& lane : lanes_)
+    if (lane.is_large()) return true;
+  return false;
+}
+
 void WarpLog::reset() {
   for (u32 lane = 0; lane < WARP; ++lane) {
     lanes_[lane] = LaneLog();

@@ -28,11 +28,13 @@ inline u32 log2_width_of(u32 what) { return what & 7; }
 class LaneLog {
  public:
   static constexpr u32 ROOM = 512;
+  static constexpr u32 LARGE = 1 << 18;
 
   void use(Event* first_room) { begin_ = first_room, capacity_ = ROOM; }
   Event* begin() const { return begin_; }
   Event* end() const { return begin_ + capacity_; }
   void grow();
+  bool is_large() const { return capacity_ >= LARGE; }
 
  private:
   Event* begin_ = nullptr;
@@ -44,6 +46,7 @@ class WarpLog {
  public:
   WarpLog();
   LaneLog& lane(u32 lane) { return lanes_[lane]; }
+  bool is_large() const;
   // Back to the first room, for the next warp.
   void reset();
 

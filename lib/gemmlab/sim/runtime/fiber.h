@@ -8,6 +8,7 @@
 namespace sim {
 
 class Worker;
+class RegisterWatch;
 struct Collective;
 struct Condition;
 struct Finding;
@@ -55,6 +56,7 @@ struct alignas(64) Fiber {
   u32 stamp = 0;         // its accesses bear this number
   u32 synced = 0;        // stamp of its block's last __syncthreads
   u32* clock = nullptr;  // by slot, the newest stamp it knows; null: no one's since `synced`
+  RegisterWatch* registers = nullptr;  // wgmma_registers.h; null until it uses wgmma
   State state = State::DONE;
   SimIndex thread = {};
   Wait wait;

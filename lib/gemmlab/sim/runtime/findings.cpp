@@ -1,5 +1,7 @@
 #include "findings.h"
 
+#include <algorithm>
+
 namespace sim {
 
 void Findings::add(const Finding& finding) {
@@ -12,6 +14,11 @@ void Findings::add(const Finding& finding) {
     return;
   }
   list_.push_back(finding);
+}
+
+void Findings::remove(Kind kind) {
+  const auto is_one = [&](const Finding& finding) { return finding.kind == kind; };
+  list_.erase(std::remove_if(list_.begin(), list_.end(), is_one), list_.end());
 }
 
 void Findings::add(const Findings& others) {

@@ -7,9 +7,15 @@
 namespace sim {
 
 struct Results {
-  Counters counters;
+  Instructions instructions;
   Findings findings;
 };
+
+// Blocks of the launches since it was last set to zero; any thread may look.
+struct Progress {
+  std::atomic<u64> done{0}, all{0};
+};
+extern Progress progress;
 
 // Runs all blocks on up to `workers` OS threads. Adds to `results`, the same for any number of
 // them: each block is counted by itself, and the sums and the lowest block do not depend on the

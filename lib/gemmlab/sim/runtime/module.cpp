@@ -30,6 +30,7 @@ int visit(dl_phdr_info* library, size_t, void* data) {
   for (int i = 0; i < library->dlpi_phnum; ++i) {
     const auto& segment = library->dlpi_phdr[i];
     const u32 end = u32(segment.p_vaddr + segment.p_memsz);
+    if (segment.p_type == PT_LOAD) module.image_bytes = std::max(module.image_bytes, end);
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X))
       module.code_bytes = std::max(module.code_bytes, end);
     if (segment.p_type == PT_TLS) {

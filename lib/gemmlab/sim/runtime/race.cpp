@@ -1,15 +1,18 @@
 #include "race.h"
 
+#include <algorithm>
+
 #include "worker.h"
 
 namespace sim {
 
 void RaceCheck::begin_launch(u32 shared_bytes, u32 ranks, u32 threads, Findings& findings) {
   findings_ = &findings;
-  bytes_ = ranks * shared_bytes;
+  bytes_ = shared_bytes;
+  ranks_ = ranks;
   clocks_.begin_launch(ranks, threads);
   agent_names_.assign(Clocks::AGENTS, "an asynchronous copy");
-  cells_.assign(bytes_ / 4 + 1, Cell());
+  cells_.assign(ranks_ * bytes_ / 4 + 1, Cell());
   pending_.clear();
   shift_ = 2;
 }
@@ -19,7 +22,7 @@ void RaceCheck::begin() {
   marked_ = false;
   if (shift_ == 2 && pending_.empty()) return;
   shift_ = 2;
-  cells_.assign(bytes_ / 4 + 1, Cell());
+  cells_.assign(ranks_ * bytes_ / 4 + 1, Cell());
   pending_.clear();
 }
 
@@ -42,7 +45,7 @@ void RaceCheck::read(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
   Cell* end;
   const Cell* raced = nullptr;
   bool is_pending = false;
-  for (Cell* cell = cells(offset, width, end); cell != end; ++cell) {
+  for (Cell* cell = cells(fiber, offset, width, end); cell != end; ++cell) {
     if (cell->flags & PENDING && !is_pending) is_pending = touches_pending(fiber, *cell, false, pc);
     if (is_pending) continue;
     if (!is_written(*cell))
@@ -85,24 +88,24 @@ inline void RaceCheck::mark_uninitialised(Cell& cell, u32 pc) {
   marked_ = true;
 }
 
-// The pc of a read that the fiber has not waited for, or 0.
-inline u32 RaceCheck::racing_reader(const Fiber& fiber, const Cell& cell) const {
+// Which of the two reads the fiber has not waited for, or -1.
+inline int RaceCheck::racing_reader(const Fiber& fiber, const Cell& cell) const {
   for (int i = 0; i < 2; ++i)
-    if (!clocks_.knows(fiber, cell.reader[i], cell.read[i].stamp)) return cell.read[i].pc;
-  return 0;
+    if (!clocks_.knows(fiber, cell.reader[i], cell.read[i].stamp)) return i;
+  return -1;
 }
 
 // One report of a kind for one access, however many cells it has.
 void RaceCheck::write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_atomic) {
-  u32 other_writer = 0, agent = 0, other_reader = 0, uninitialised = 0;
+  u32 other_writer = 0, agent = 0, other_reader = 0, reader = 0, uninitialised = 0;
   bool is_pending = false;
   Cell* end;
-  for (Cell* cell = cells(offset, width, end); cell != end; ++cell) {
+  for (Cell* cell = cells(fiber, offset, width, end); cell != end; ++cell) {
     if (cell->flags & PENDING && !is_pending) is_pending = touches_pending(fiber, *cell, true, pc);
     if (is_pending) continue;
-    const u32 reader = racing_reader(fiber, *cell);
-    if (reader)
-      other_reader = reader;
+    const int racing = racing_reader(fiber, *cell);
+    if (racing >= 0)
+      other_reader = cell->read[racing].pc, reader = cell->reader[racing];
     else if (cell->write.stamp == clocks_.start())
       uninitialised = cell->write.pc;
     const bool both_atomic = is_atomic && cell->flags & ATOMIC;
@@ -117,7 +120,10 @@ void RaceCheck::write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, b
     report(Kind::WRITE_BEFORE_WAIT, fiber, pc, other_writer, agent_name(agent));
   else if (other_writer)
     report(Kind::RACE_WRITE_WRITE, fiber, pc, other_writer);
-  if (other_reader) report(Kind::RACE_READ_WRITE, fiber, pc, other_reader);
+  if (other_reader && clocks_.is_agent(reader))
+    report(Kind::OVERWRITTEN_WHILE_READ, fiber, pc, other_reader, agent_name(reader));
+  else if (other_reader)
+    report(Kind::RACE_READ_WRITE, fiber, pc, other_reader);
   if (uninitialised) report(Kind::UNINITIALISED_READ, fiber, uninitialised, 0);
 }
 
@@ -127,9 +133,26 @@ void RaceCheck::write(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
 
 void RaceCheck::atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
   Cell* end;
-  for (Cell* cell = cells(offset, width, end); cell != end; ++cell)
+  for (Cell* cell = cells(fiber, offset, width, end); cell != end; ++cell)
     if (!is_written(*cell)) mark_uninitialised(*cell, pc);
   write_cells(fiber, offset, width, pc, true);
+}
+
+void RaceCheck::end_block(const Fiber* fibers, u32 threads) {
+  if (ranks_ == 1) return;
+  const u32 first = fibers->rank * bytes_ >> shift_, count = bytes_ >> shift_;
+  const auto known = [&](u32 slot, u32 stamp) {
+    return clocks_.is_agent(slot) || std::any_of(fibers, fibers + threads, [&](const Fiber& fiber) {
+             return clocks_.knows(fiber, slot, stamp);
+           });
+  };
+  for (const Cell* cell = &cells_[first]; cell != &cells_[first] + count; ++cell) {
+    if (is_written(*cell) && !known(cell->writer, cell->write.stamp))
+      report(Kind::REMOTE_AFTER_EXIT, *fibers, cell->write.pc, 0);
+    for (int i = 0; i < 2; ++i)
+      if (!known(cell->reader[i], cell->read[i].stamp))
+        report(Kind::REMOTE_AFTER_EXIT, *fibers, cell->read[i].pc, 0);
+  }
 }
 
 void RaceCheck::end(u32 block) {

@@ -9,13 +9,14 @@
 // An asynchronous operation begins, and ends when someone has waited for it. In between its memory
 // is pending: nobody may read what it fills, nobody may write what it reads.
 //
-// Offsets are those of the cluster's shared memory: rank * SharedMemory::bytes() + offset.
+// An offset is a shared address (shared_memory.h): in the fiber's own block, or in another one's.
 #pragma once
 #include <vector>
 
 #include "clocks.h"
 #include "fiber.h"
 #include "findings.h"
+#include "shared_memory.h"
 #include "types.h"
 
 namespace sim {
@@ -32,7 +33,9 @@ class RaceCheck {
  public:
   void begin_launch(u32 shared_bytes, u32 ranks, u32 threads, Findings& findings);
   void begin();
-  // Reports what only the end can tell.
+  // A block has ended: what others did in its memory, and no thread of it knows, may come too late.
+  void end_block(const Fiber* fibers, u32 threads);
+  // Reports what only the end of all can tell.
   void end(u32 block);
 
   Clocks& clocks() { return clocks_; }
@@ -46,9 +49,16 @@ class RaceCheck {
   void begin_write(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
   void begin_read(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
   // From now on as if `slot` (a thread's or an agent's) had accessed the memory at `stamp`.
-  void end_write(const AsyncOp& op, u32 slot, u32 stamp, u32 offset, u32 width);
+  // `fiber`: the thread that started it.
+  void end_write(const Fiber& fiber, const AsyncOp& op, u32 slot, u32 stamp, u32 offset, u32 width);
   // `waiter`: a thread that has waited for the end, and knows of it.
   void end_read(const AsyncOp& op, const Fiber& waiter, u32 slot, u32 stamp, u32 offset, u32 width);
+  // From now on the memory holds an object that is opaque to ordinary accesses, such as an
+  // mbarrier.
+  void begin_object(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
+  void end_object(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
+  // An operation on the object; its own rules order it, but it must know that the object is there.
+  void use_object(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
 
  private:
   enum : u16 { ATOMIC = 1, PENDING = 2 };
@@ -63,8 +73,9 @@ class RaceCheck {
   };
   // The operations that a cell marked PENDING belongs to.
   struct Pending {
-    AsyncOp write = {}, read = {};
+    AsyncOp write = {}, read = {}, object = {};
     u16 writes = 0, reads = 0;
+    bool is_object = false;
   };
 
   bool knows_write(const Fiber& fiber, const Cell& cell) const {
@@ -72,8 +83,9 @@ class RaceCheck {
   }
   bool is_written(const Cell& cell) const { return cell.write.stamp > clocks_.start(); }
   // The cells of an access: the first, and the one past the last.
-  Cell* cells(u32 offset, u32 width, Cell*& end) {
+  Cell* cells(const Fiber& fiber, u32 address, u32 width, Cell*& end) {
     if (width < 1u << shift_) refine(u32(__builtin_ctz(width)));
+    const u32 offset = rank_of(address, fiber.rank) * bytes_ + offset_in_block(address);
     end = &cells_[(offset + width - 1) >> shift_] + 1;
     return &cells_[offset >> shift_];
   }
@@ -82,13 +94,13 @@ class RaceCheck {
   void note_read(const Fiber& knower, u32 slot, u32 stamp, Cell& cell, u32 pc);
   void mark_uninitialised(Cell& cell, u32 pc);
   void write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_atomic);
-  u32 racing_reader(const Fiber& fiber, const Cell& cell) const;
+  int racing_reader(const Fiber& fiber, const Cell& cell) const;
   void report_unordered_read(const Fiber& fiber, const Cell& cell, u32 pc);
   void report(Kind kind, const Fiber& fiber, u32 pc, u32 other_pc, const char* name = nullptr);
   // async_access.cpp
   bool touches_pending(const Fiber& fiber, const Cell& cell, bool is_write, u32 pc);
   bool is_unfenced(const Fiber& fiber, const Cell& cell) const;
-  const char* agent_name(u32 slot) const;
+  const char*& agent_name(u32 slot);
   void settle(Cell& cell);
 
   Findings* findings_ = nullptr;
@@ -97,8 +109,8 @@ class RaceCheck {
   std::vector<Pending> pending_;          // beside the cells, made when the first operation begins
   std::vector<const char*> agent_names_;  // what each agent did last
   u32 shift_ = 2;                         // log2 of the bytes of a cell
-  u32 bytes_ = 0;
-  bool marked_ = false;  // some cell was read before it was written
+  u32 bytes_ = 0, ranks_ = 1;             // of a block; blocks
+  bool marked_ = false;                   // some cell was read before it was written
 };
 
 }  // namespace sim

@@ -1,10 +1,10 @@
-// From the lanes' logs to warp requests, and the counters of each instruction.
+// From the lanes' logs to warp requests, and what each instruction asked for.
 #pragma once
 #include <unordered_map>
-#include <vector>
 
 #include "event.h"
 #include "module.h"
+#include "samples.h"
 #include "types.h"
 
 namespace sim {
@@ -18,7 +18,23 @@ struct Counter {
   void add(const Counter& other);
 };
 
-using Counters = std::unordered_map<u32, Counter>;  // by "what": instruction, operation, width
+// One instruction of the kernel: a "what", which is a place, an operation and a width.
+struct Instruction {
+  u32 what = 0;
+  Counter counter;
+  Samples samples;
+  Instruction* next = nullptr;  // the one that followed it last time
+
+  // Of the block that runs:
+  u32 block = 0;
+  u32 requests = 0;
+  u32 times[MAX_THREADS / WARP] = {};  // requests of each warp
+
+  // Adds what another OS thread's blocks asked for.
+  void add(const Instruction& other);
+};
+
+using Instructions = std::unordered_map<u32, Instruction>;
 
 struct LaneEvents {
   const Event* begin = nullptr;
@@ -28,29 +44,47 @@ struct LaneEvents {
 
 // The lanes' logs of one warp, empty for lanes that did nothing.
 struct WarpEvents {
+  u32 warp = 0;  // its number in the block
   LaneEvents lane[WARP];
 
   u32 active() const;
-  // How many events all active lanes have in common from the start on, addresses apart.
-  size_t common() const;
-  // Whether that is all there are.
+  // Whether all active lanes did the same, addresses apart.
   bool uniform() const;
 };
 
 class RequestCounter {
  public:
-  void begin(const Module& module) { module_ = &module, counters_.clear(); }
+  static constexpr u32 NO_SOURCE = ~0u;  // the address of a copy that reads nothing
+
+  void begin(const Module& module);
+  void begin_block(u32 block) { block_ = block; }
   // Groups the events: the k-th time that lanes execute one place in the source is one request.
   void count(const WarpEvents& events);
-  const Counters& counters() const { return counters_; }
+  // For what is not made of the lanes' events, such as the copy engine's requests.
+  void add(u32 what, const Counter& counter) { instruction(what).counter.add(counter); }
+  const Instructions& instructions() const { return instructions_; }
 
  private:
-  void count_in_step(const WarpEvents& events, size_t steps);
+  size_t count_in_step(const WarpEvents& events);
   void count_diverged(const WarpEvents& events, size_t from);
-  void count_request(u32 what, const u32 (&address)[WARP], u32 mask);
+  void count_request(u32 what, const Request& request, u32 warp);
+  void count_copy(u32 what, const Request& request, u32 warp);
+  void add_request(Instruction& all, const Request& request, Cost cost, u32 warp);
+  Instruction& instruction(u32 what);
+  Instruction& instruction_of_block(u32 what);
 
   const Module* module_ = nullptr;
-  Counters counters_;
+  Instructions instructions_;
+  Instruction start_;
+  Instruction* last_ = &start_;
+  u32 block_ = 0;
+
+  // Where a warp's copies read, until it is seen where they write.
+  struct Sources {
+    u32 what;
+    Request request;
+  };
+  Sources sources_[MAX_THREADS / WARP] = {};
 };
 
 }  // namespace sim

@@ -12,10 +12,10 @@ void Worker::schedule() {
       if (abandoned_) return;
       if (live_ && at_barrier_ == live_) release_barrier();
     }
-    if (!moved && !cluster_->advance()) {
-      report_stuck();
-      abandoned_ = true;
-    }
+    if (moved)
+      cluster_->note_progress();
+    else
+      abandoned_ = !may_try_again();
   }
 }
 
@@ -28,7 +28,15 @@ bool Worker::wake(Warp& warp) {
     fiber.state = State::READY;
     woken = true;
   }
+  if (woken) cluster_->note_headway();
   return woken;
+}
+
+// Nobody here can go on: lets the other blocks of the cluster and the copy engine do something.
+bool Worker::may_try_again() {
+  const Cluster::Turn turn = cluster_->pass(rank_);
+  if (turn == Cluster::Turn::STUCK) report_stuck();
+  return turn == Cluster::Turn::AGAIN;
 }
 
 bool Worker::run_warp(Warp& warp) {
@@ -46,7 +54,7 @@ bool Worker::run_lanes(Warp& warp) {
   for (u32 n = 0; n < warp.size; ++n) {
     if (warp.fibers[n].state != State::READY) continue;
     if (hooks & HOOKS_CANCEL) {
-      findings_.add({Kind::CANCELLED, 0, 0, block_, warp.fibers[n].index});
+      findings_.add(reason_to_stop(warp.fibers[n], warp.fibers[n].wait.pc));
       abandoned_ = true;
     }
     if (!abandoned_) resume(warp.fibers[n]);
@@ -64,7 +72,12 @@ void Worker::resume(Fiber& fiber) {
 bool Worker::carry_out_collective(Warp& warp) {
   const u32 lanes = warp.complete();
   if (!lanes) return false;
-  warp.fibers[__builtin_ctz(lanes)].wait.what->execute(*this, warp.fibers, lanes);
+  const Fiber& first = warp.fibers[__builtin_ctz(lanes)];
+  if (first.wait.what->aligned && lanes != ~0u) {
+    report_partial_warp(first, lanes);
+    return false;
+  }
+  first.wait.what->execute(*this, warp.fibers, lanes);
   if (launch_->traced && lanes == warp.live) {
     // Nobody of the warp is elsewhere: what came before belongs together.
     requests_.count(warp.events());
@@ -79,7 +92,9 @@ bool Worker::carry_out_collective(Warp& warp) {
 bool Worker::make_room(Warp& warp) {
   if (!warp.any(State::LOG_FULL)) return false;
   const WarpEvents events = warp.events();
-  const bool drop = events.uniform();
+  // A lane that goes on and on alone must not fill the memory: its accesses are counted as they
+  // are.
+  const bool drop = events.uniform() || warp.log->is_large();
   if (drop) {
     requests_.count(events);
     rewind_log(warp);
@@ -98,6 +113,7 @@ bool Worker::make_room(Warp& warp) {
 }
 
 void Worker::release_barrier() {
+  cluster_->note_headway();
   report_barrier();
   if (launch_->traced) clocks().barrier(fibers_[0].rank, fibers_.data());
   at_barrier_ = 0;
@@ -137,16 +153,26 @@ void Worker::report_stuck() {
     const Fiber& waiting = warp.fibers[__builtin_ctz(warp.waiting)];
     const u32 awaited = warp.awaited_by(waiting);
     const Fiber& other = warp.fibers[__builtin_ctz(awaited)];
-    const bool at_barrier = other.state == State::AT_BARRIER;
-    Finding finding = {at_barrier ? Kind::DEADLOCK : Kind::DIVERGENT_COLLECTIVE, waiting.wait.pc,
+    const bool meet = other.state == State::AT_COLLECTIVE;
+    Finding finding = {meet ? Kind::DIVERGENT_COLLECTIVE : Kind::DEADLOCK, waiting.wait.pc,
                        other.wait.pc, block_, waiting.index};
     finding.number[0] = __builtin_popcount(waiting.wait.mask & warp.live & ~awaited);
     finding.number[1] = __builtin_popcount(awaited);
     finding.name = waiting.wait.what->name;
-    finding.other_name = at_barrier ? "__syncthreads" : other.wait.what->name;
+    finding.other_name = meet                                 ? other.wait.what->name
+                         : other.state == State::AT_CONDITION ? other.wait.condition->name
+                                                              : "__syncthreads";
     findings_.add(finding);
     return;
   }
+}
+
+void Worker::report_partial_warp(const Fiber& fiber, u32 lanes) {
+  Finding finding = {Kind::PARTIAL_WARP, fiber.wait.pc, 0, block_, fiber.index};
+  finding.number[0] = __builtin_popcount(lanes);
+  finding.name = fiber.wait.what->name;
+  findings_.add(finding);
+  abandoned_ = true;
 }
 
 void Worker::report_inactive_lane(const Fiber& fiber, u32 lane) {

@@ -25,11 +25,13 @@ enum class Op : u32 {
   ATOMIC_GLOBAL,
   LOAD_MATRIX,     // ldmatrix: a lane's event is the row that it points to
   STORE_MATRIX,    // stmatrix
-  COPY_TO_SHARED,  // the two sides of a cp.async
+  COPY_TO_SHARED,  // the two sides of a cp.async, the source's event before this one
   COPY_FROM_GLOBAL,
   TMA_LOAD,  // a box, counted by the copy engine's rules
   TMA_STORE,
-  WGMMA_READ,  // the tensor core's reads of shared operands
+  WGMMA_READ,           // the tensor core's reads of shared operands
+  COPY_PAST_L1,         // COPY_TO_SHARED by cp.async.cg
+  COPY_PAST_L1_FILLED,  // ... in the form with a source size
 };
 
 }  // namespace sim

@@ -49,6 +49,7 @@ u32 Warp::complete() const {
 
 WarpEvents Warp::events() const {
   WarpEvents events;
+  events.warp = fibers[0].index / WARP;
   for (u32 n = 0; n < size; ++n) events.lane[n] = {log->lane(n).begin(), fibers[n].log_at};
   return events;
 }

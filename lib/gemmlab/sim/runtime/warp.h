@@ -16,6 +16,8 @@ struct Collective {
   const char* name;  // as it stands in a kernel
   // Reads and writes the operands of the lanes in `lanes_here` (fibers[lane].wait.operands).
   void (*execute)(Worker& worker, Fiber* fibers, u32 lanes_here);
+  // Whether all 32 lanes must come, none having returned (PTX ISA, ".aligned").
+  bool aligned = false;
 };
 
 struct Warp {

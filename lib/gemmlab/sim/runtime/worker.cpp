@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "watchdog.h"
+
 namespace sim {
 
 std::atomic<u32> hooks{0};
@@ -22,12 +24,23 @@ SimIndex unravel(u64 index, SimIndex size) {
 
 }  // namespace
 
-bool Worker::begin_launch(const Launch& launch) {
+u32 Launch::block_of(u64 cluster_number, u32 rank) const {
+  const SimIndex clusters = {grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z};
+  const SimIndex c = unravel(cluster_number, clusters), r = unravel(rank, cluster);
+  return c.x * cluster.x + r.x +
+         grid.x * (c.y * cluster.y + r.y + grid.y * (c.z * cluster.z + r.z));
+}
+
+bool Worker::begin_launch(const Launch& launch, Cluster& cluster, u32 rank) {
   launch_ = &launch;
+  cluster_ = &cluster;
+  rank_ = rank;
+  cluster.set_worker(rank, *this);
   findings_.clear();
   requests_.begin(*launch.module);
   shared_.attach(*launch.module, launch.dynamic_bytes);
-  if (launch.traced) races().begin_launch(shared_.bytes(), 1, launch.threads(), findings_);
+  if (launch.traced && rank == 0)
+    races().begin_launch(shared_.bytes(), launch.ranks(), launch.threads(), findings_);
   return open_fibers();
 }
 
@@ -41,6 +54,7 @@ bool Worker::open_fibers() {
     fiber.code = launch_->module->code;
     fiber.index = t;
     fiber.lane = t % WARP;
+    fiber.rank = rank_;
     fiber.thread = unravel(t, launch_->block);
     if (!stacks.open(number_ * MAX_THREADS + t, &fiber)) return false;
   }
@@ -54,10 +68,13 @@ bool Worker::open_fibers() {
 }
 
 void Worker::run_block(u32 block) {
+  cluster_->wait_for_turn(rank_);
+  cluster_->start_block();
   begin_block(block);
   if (sigsetjmp(after_fault_, 1) == 0) {
     schedule();
   } else {
+    running_ = nullptr;
     findings_.add(fault_);
     abandoned_ = true;
   }
@@ -67,10 +84,11 @@ void Worker::run_block(u32 block) {
 void Worker::begin_block(u32 block) {
   const u32 threads = launch_->threads();
   block_ = block;
+  requests_.begin_block(block);
   block_index_ = unravel(block, launch_->grid);
   live_ = threads;
   at_barrier_ = 0;
-  abandoned_ = false;
+  abandoned_ = cluster_->is_abandoned();
   shared_.poison();
   for (u32 t = 0; t < threads; ++t) {
     const u32 slot = number_ * MAX_THREADS + t;
@@ -81,20 +99,18 @@ void Worker::begin_block(u32 block) {
     warp.live = warp.size == WARP ? ~0u : (1u << warp.size) - 1;
     warp.waiting = 0;
   }
-  cluster_->copies.clear();
-  if (launch_->traced) {
-    races().begin();
-    clocks().begin_block(0, fibers_.data());
-  }
+  if (launch_->traced) clocks().begin_block(rank_, fibers_.data());
   mechanisms_.begin_block(*this);
 }
 
 void Worker::end_block() {
   for (Warp& warp : warps_) close_log(warp);
   // What an abandoned block left undone says nothing.
-  if (abandoned_) return;
-  mechanisms_.end_block(*this);
-  if (launch_->traced) races().end(block_);
+  if (!abandoned_) {
+    mechanisms_.end_block(*this);
+    if (launch_->traced) races().end_block(fibers_.data(), launch_->threads());
+  }
+  cluster_->leave(rank_, abandoned_);
 }
 
 void Worker::open_log(Warp& warp) {
@@ -148,10 +164,15 @@ void Worker::wait_until(Fiber& fiber, const Wait& wait) {
   if (!wait.condition->holds(fiber)) stop(fiber, State::AT_CONDITION);
 }
 
-void Worker::wait_for_room(Fiber& fiber) { stop(fiber, State::LOG_FULL); }
+void Worker::wait_for_room(Fiber& fiber, u32 pc) {
+  fiber.wait.pc = pc;
+  stop(fiber, State::LOG_FULL);
+}
 
 void Worker::finish(Fiber& fiber) {
   --live_;
+  cluster_->thread_ended();
+  cluster_->note_headway();
   warps_[fiber.index / WARP].live &= ~(1u << fiber.lane);
   stop(fiber, State::DONE);
   __builtin_unreachable();
@@ -166,12 +187,30 @@ void Worker::abandon(Fiber& fiber, Finding finding) {
   __builtin_unreachable();
 }
 
-void Worker::fault(Kind kind, uintptr_t pc) {
-  const uintptr_t offset = pc - launch_->module->code;
+void Worker::stop_early(Fiber& fiber, u32 pc) { abandon(fiber, reason_to_stop(fiber, pc)); }
+
+Finding Worker::reason_to_stop(const Fiber& fiber, u32 pc) const {
+  Finding finding = {Kind::CANCELLED, 0, 0, block_, fiber.index};
+  if (!cluster_->is_given_up()) return finding;
+  finding.kind = Kind::ENDLESS_LOOP;
+  finding.pc = pc;
+  finding.number[0] = i64(1000 * budget_seconds);
+  return finding;
+}
+
+bool Worker::is_in_kernel(uintptr_t pc) const {
+  return running_ && pc - launch_->module->code < launch_->module->code_bytes;
+}
+
+void Worker::fault(Finding finding, uintptr_t pc) {
+  fault_ = finding;
   // One past the instruction, as a return address would be.
-  const u32 known = offset < launch_->module->code_bytes ? u32(offset) + 1 : 0;
-  fault_ = {kind, known, 0, block_, running_ ? running_->index : 0};
+  fault_.pc = is_in_kernel(pc) ? u32(pc - launch_->module->code) + 1 : 0;
+  fault_.block = block_;
+  fault_.thread = running_ ? running_->index : 0;
   siglongjmp(after_fault_, 1);
 }
+
+void Worker::interrupt(uintptr_t pc) { fault(reason_to_stop(*running_, 0), pc); }
 
 }  // namespace sim

@@ -11,7 +11,9 @@ struct SimIndex {
 struct SimLaunch {
   SimIndex grid;
   SimIndex block;
+  SimIndex cluster;  // 1, 1, 1 where none is asked for
   size_t dynamic_bytes;
+  const void* kernel;  // its function, by which its attributes are known
 };
 
 enum SimShuffle : unsigned { SIM_SHUFFLE_INDEX, SIM_SHUFFLE_UP, SIM_SHUFFLE_DOWN, SIM_SHUFFLE_XOR };
@@ -20,6 +22,15 @@ enum SimShuffle : unsigned { SIM_SHUFFLE_INDEX, SIM_SHUFFLE_UP, SIM_SHUFFLE_DOWN
 extern "C" {
 // Runs body(arguments) once for each thread of the grid; returns a cudaError_t.
 int sim_launch(const SimLaunch* launch, void (*body)(void*), void* arguments);
+// The rest of the host's side (launch.h), by CUDA's numbers. Those that return int return a
+// cudaError_t.
+int sim_set_attribute(const void* kernel, int attribute, int value);
+int sim_device_attribute(int* value, int attribute, int device);
+int sim_last_error(int clear);
+const char* sim_error_name(int error);
+const char* sim_error_string(int error);
+// A function of the driver, null if there is none of that name.
+void* sim_driver_function(const char* name);
 
 // Constant within a thread, so the compiler may call each of them once.
 SimIndex sim_thread_index() __attribute__((const));
@@ -28,13 +39,10 @@ SimIndex sim_block_size() __attribute__((const));
 SimIndex sim_grid_size() __attribute__((const));
 
 void sim_syncthreads(int line);
+[[noreturn]] void sim_assertion_failed(const char* expression);
 void sim_syncwarp(unsigned mask, int line);
 uint64_t sim_shuffle(unsigned mask, uint64_t value, SimShuffle mode, unsigned operand,
                      unsigned width, int line);
 unsigned sim_ballot(unsigned mask, int predicate, int line);
-
-float sim_atomic_add_f32(float* address, float value);
-uint32_t sim_atomic_add_u32(uint32_t* address, uint32_t value);
-uint64_t sim_atomic_add_u64(uint64_t* address, uint64_t value);
 }
 #pragma GCC visibility pop

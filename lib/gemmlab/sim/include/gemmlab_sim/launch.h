@@ -1,24 +1,39 @@
-// The host's side of a launch: errors, streams, cudaLaunchKernelEx.
+// The host's side of a launch: what a kernel's launcher calls of the CUDA runtime.
 #pragma once
 #include <tuple>
 
 #include "abi.h"
+#include "device.h"
 #include "thread.h"
-
-enum cudaError_t : int {
-  cudaSuccess = 0,
-  cudaErrorInvalidValue = 1,
-  cudaErrorInvalidConfiguration = 9,
-};
 
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
+
+// Of CUDA's launch attributes those that the simulator carries out.
+enum cudaLaunchAttributeID : int {
+  cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeClusterDimension = 4,
+};
+
+union cudaLaunchAttributeValue {
+  char pad[64];
+  struct {
+    unsigned x, y, z;
+  } clusterDim;
+};
+
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  cudaLaunchAttributeValue val;
+};
 
 struct cudaLaunchConfig_t {
   dim3 gridDim;
   dim3 blockDim;
   size_t dynamicSmemBytes;
   cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
 };
 
 namespace gemmlab_sim {
@@ -34,6 +49,16 @@ struct Call {
   }
 };
 
+inline SimIndex cluster_of(const cudaLaunchConfig_t& config) {
+  SimIndex cluster = {1, 1, 1};
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const auto& size = config.attrs[i].val.clusterDim;
+    if (config.attrs[i].id == cudaLaunchAttributeClusterDimension)
+      cluster = {size.x, size.y, size.z};
+  }
+  return cluster;
+}
+
 }  // namespace gemmlab_sim
 
 // Runs the whole grid before it returns; streams order nothing.
@@ -42,7 +67,34 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Args&&... args) {
   gemmlab_sim::Call<Params...> call{kernel, {static_cast<Args&&>(args)...}};
   const dim3 grid = config->gridDim, block = config->blockDim;
-  const SimLaunch launch = {
-      {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, config->dynamicSmemBytes};
+  const SimLaunch launch = {{grid.x, grid.y, grid.z},
+                            {block.x, block.y, block.z},
+                            gemmlab_sim::cluster_of(*config),
+                            config->dynamicSmemBytes,
+                            reinterpret_cast<const void*>(kernel)};
   return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
+}
+
+// Stays in force for all later launches of the kernel.
+template <class... Params>
+cudaError_t cudaFuncSetAttribute(void (*kernel)(Params...), cudaFuncAttribute attribute,
+                                 int value) {
+  const void* address = reinterpret_cast<const void*>(kernel);
+  return static_cast<cudaError_t>(sim_set_attribute(address, attribute, value));
+}
+
+inline cudaError_t cudaGetLastError() { return static_cast<cudaError_t>(sim_last_error(1)); }
+inline cudaError_t cudaPeekAtLastError() { return static_cast<cudaError_t>(sim_last_error(0)); }
+inline const char* cudaGetErrorName(cudaError_t error) { return sim_error_name(error); }
+inline const char* cudaGetErrorString(cudaError_t error) { return sim_error_string(error); }
+
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+
+inline cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return static_cast<cudaError_t>(sim_device_attribute(value, attribute, device));
 }

@@ -10,7 +10,12 @@
 #define __constant__ const
 #define __restrict__ __restrict
 #define __grid_constant__
-#define __launch_bounds__(...)
+// Makes room for as many instructions before the kernel as it may have threads: that is how the
+// number gets into the library (sim/kernels.py). Templates need an attribute; this is one of few
+// whose number survives compilation.
+#define __launch_bounds__(...)                                                \
+  __attribute__((patchable_function_entry(gemmlab_sim::first_of(__VA_ARGS__), \
+                                          gemmlab_sim::first_of(__VA_ARGS__))))
 #define __noinline__ __attribute__((noinline))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
@@ -18,4 +23,13 @@
 // One OS thread runs one block at a time, so what is private to the OS thread is shared by the
 // block. A thread_local inside a function is static, as a __shared__ array is.
 // Dynamic shared memory is `extern __shared__ unsigned char smem[];`, by that name.
-#define __shared__ thread_local
+// Constant initialisation: otherwise an array of float4 gets a flag, in shared memory, that says
+// whether its (empty) constructors have run.
+#define __shared__ __constinit thread_local
+
+namespace gemmlab_sim {
+template <class... Rest>
+constexpr int first_of(int first, Rest...) {
+  return first;
+}
+}  // namespace gemmlab_sim

@@ -35,4 +35,6 @@ constexpr gemmlab_sim::Index<sim_block_size> blockDim{};
 constexpr gemmlab_sim::Index<sim_grid_size> gridDim{};
 constexpr int warpSize = 32;
 
+__forceinline__ void __trap() { sim_assertion_failed("__trap()"); }
+
 __forceinline__ void __syncthreads(int line = __builtin_LINE()) { sim_syncthreads(line); }

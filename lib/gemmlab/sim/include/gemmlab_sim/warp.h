@@ -1,8 +1,9 @@
-// Barriers, shuffles and votes of a warp.
+// Barriers, shuffles, votes and reductions of a warp.
 #pragma once
 #include <cstring>
 
 #include "abi.h"
+#include "abi_matrix.h"
 
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE()) {
   sim_syncwarp(mask, line);
@@ -13,7 +14,8 @@ namespace gemmlab_sim {
 template <class T>
 __forceinline__ T shuffle(unsigned mask, T value, SimShuffle mode, unsigned operand, int width,
                           int line) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle moves 32 or 64 bits");
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
+                "a shuffle moves 16, 32 or 64 bits");
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   bits = sim_shuffle(mask, bits, mode, operand, static_cast<unsigned>(width), line);
@@ -53,3 +55,22 @@ __forceinline__ int __any_sync(unsigned mask, int predicate, int line = __builti
 __forceinline__ int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
   return sim_ballot(mask, !predicate, line) == 0;
 }
+
+// Which lanes have not returned. The device gives those that happen to execute the call together,
+// which CUDA leaves undefined after a branch: a mask for a branch must be known otherwise.
+__forceinline__ unsigned __activemask() { return sim_active_mask(); }
+
+#define GEMMLAB_REDUCE(name, T, operation)                                                  \
+  __forceinline__ T name(unsigned mask, T value, int line = __builtin_LINE()) {             \
+    return static_cast<T>(sim_reduce(mask, static_cast<unsigned>(value), operation, line)); \
+  }
+GEMMLAB_REDUCE(__reduce_add_sync, unsigned, SIM_REDUCE_ADD)
+GEMMLAB_REDUCE(__reduce_add_sync, int, SIM_REDUCE_ADD)
+GEMMLAB_REDUCE(__reduce_min_sync, unsigned, SIM_REDUCE_MIN)
+GEMMLAB_REDUCE(__reduce_min_sync, int, SIM_REDUCE_MIN_SIGNED)
+GEMMLAB_REDUCE(__reduce_max_sync, unsigned, SIM_REDUCE_MAX)
+GEMMLAB_REDUCE(__reduce_max_sync, int, SIM_REDUCE_MAX_SIGNED)
+GEMMLAB_REDUCE(__reduce_and_sync, unsigned, SIM_REDUCE_AND)
+GEMMLAB_REDUCE(__reduce_or_sync, unsigned, SIM_REDUCE_OR)
+GEMMLAB_REDUCE(__reduce_xor_sync, unsigned, SIM_REDUCE_XOR)
+#undef GEMMLAB_REDUCE

@@ -1,0 +1,9 @@
+// assert() of a kernel: stops its block and says where, instead of ending the process.
+#include "gemmlab_sim/abi.h"
+
+#undef assert
+#ifdef NDEBUG
+#define assert(expression) static_cast<void>(0)
+#else
+#define assert(expression) ((expression) ? static_cast<void>(0) : sim_assertion_failed(#expression))
+#endif

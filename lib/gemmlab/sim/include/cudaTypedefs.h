@@ -1,0 +1,5 @@
+// Stand-in for CUDA's header of this name: types of pointers to driver functions.
+#pragma once
+#include "cuda.h"
+
+using PFN_cuTensorMapEncodeTiled_v12000 = decltype(&sim_tensor_map_encode_tiled);

@@ -1,0 +1,34 @@
+// What ptx/mbarrier.cuh, ptx/fence.cuh, ptx/barrier.cuh and ptx/tma.cuh call in the runtime.
+// Addresses of 32 bits are shared ones.
+#pragma once
+#include <cstdint>
+
+#pragma GCC visibility push(default)
+extern "C" {
+void sim_mbarrier_init(uint32_t address, uint32_t count);
+void sim_mbarrier_inval(uint32_t address);
+void sim_mbarrier_arrive(uint32_t address);
+void sim_mbarrier_arrive_expect_tx(uint32_t address, uint32_t bytes);
+void sim_mbarrier_expect_tx(uint32_t address, uint32_t bytes);
+void sim_mbarrier_wait(uint32_t address, uint32_t parity, int line);
+void sim_mbarrier_arrive_cluster(uint32_t address, uint32_t rank);
+
+void sim_fence_mbarrier_init();
+void sim_fence_proxy_async();
+
+void sim_bar_sync(uint32_t number, uint32_t threads, int line);
+void sim_bar_arrive(uint32_t number, uint32_t threads, int line);
+
+void sim_tma_load(uint32_t to, const void* map, uint32_t barrier, int x, int y);
+// ranks: a bit for each block of the cluster.
+void sim_tma_load_multicast(uint32_t to, const void* map, uint32_t barrier, int x, int y,
+                            uint16_t ranks);
+void sim_tma_store(const void* map, uint32_t from, int x, int y);
+void sim_tma_prefetch(const void* map);
+
+void sim_bulk_commit();
+// Until at most `newest` groups are unfinished, or have not read shared memory.
+void sim_bulk_wait(unsigned newest);
+void sim_bulk_wait_read(unsigned newest);
+}
+#pragma GCC visibility pop

@@ -1,0 +1,68 @@
+"""What a compiled library says about its kernels: __launch_bounds__ and static shared memory."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+# include/gemmlab_sim/qualifiers.h turns __launch_bounds__(N) into N one-instruction "nop"s before
+# the function; this section lists where they start. They are never executed.
+_BOUNDS_SECTION = "__patchable_function_entries"
+_NOP_BYTES = {"EM_X86_64": 1, "EM_AARCH64": 4}
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """A function of a kernel library, by its address there.
+
+    max_threads: its __launch_bounds__, 0 if there is none. static_bytes: of the __shared__ arrays
+    that a launch of it has: its own, and those of no function that stands alone.
+    """
+
+    offset: int
+    max_threads: int
+    static_bytes: int
+
+
+def read_facts(elf) -> tuple[KernelFacts, ...]:
+    """Facts of every function that has any."""
+    symbols = list(elf.get_section_by_name(".symtab").iter_symbols())
+    functions = {
+        s["st_value"]: s.name for s in symbols if s["st_info"]["type"] == "STT_FUNC" and s.name
+    }
+    arrays = {
+        s.name: s["st_size"]
+        for s in symbols
+        if s["st_info"]["type"] == "STT_TLS" and s["st_shndx"] != "SHN_UNDEF"
+    }
+    bounds = _bounds(elf, sorted(functions))
+    owned = {name: _owner(name, set(functions.values())) for name in arrays}
+    shared = sum(size for name, size in arrays.items() if owned[name] is None and name != "smem")
+    facts = []
+    for offset, function in functions.items():
+        own = sum(size for name, size in arrays.items() if owned[name] == function)
+        facts.append(KernelFacts(offset, bounds.get(offset, 0), own + shared))
+    return tuple(f for f in facts if f.max_threads or f.static_bytes)
+
+
+def _owner(array: str, functions: set[str]) -> str | None:
+    """The function whose local an array is: _ZZ, the function's name without _Z, E, its own."""
+    if not array.startswith("_ZZ"):
+        return None
+    return next((f for f in functions if array.startswith(f"_ZZ{f[2:]}E")), None)
+
+
+def _bounds(elf, functions: list[int]) -> dict[int, int]:
+    """__launch_bounds__ by the function's address."""
+    section = elf.get_section_by_name(_BOUNDS_SECTION)
+    relocations = elf.get_section_by_name(".rela.dyn")
+    if section is None or relocations is None:
+        return {}
+    first, nop = section["sh_addr"], _NOP_BYTES[elf["e_machine"]]
+    bounds = {}
+    for entry in relocations.iter_relocations():
+        if first <= entry["r_offset"] < first + section["sh_size"]:
+            start = entry["r_addend"]
+            function = functions[bisect_left(functions, start + 1)]
+            bounds[function] = (function - start) // nop
+    return bounds

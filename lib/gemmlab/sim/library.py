@@ -1,0 +1,100 @@
+"""The compiled runtime's functions, and the structures that it shares with Python."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from pathlib import Path
+
+from .findings import RawFinding
+from .samples import SampleRow
+
+
+class GemmArgs(ctypes.Structure):
+    """kernels/common/host.cuh's structure of this name."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in "ABC"),
+        *((name, ctypes.c_int) for name in "MNK"),
+        ("alpha", ctypes.c_float),
+        ("beta", ctypes.c_float),
+    )
+
+
+class CountRow(ctypes.Structure):
+    """runtime/api.cpp's row: the counters of one instruction."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint32) for name in ("what", "pc", "op", "width")),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "wavefronts")),
+        *((name, ctypes.c_uint64) for name in ("wavefronts_min", "sectors", "sectors_min")),
+    )
+
+
+class Runtime:
+    """The runtime library's functions. One launch at a time: the lock is held around it."""
+
+    def __init__(self, path: str) -> None:
+        library = ctypes.CDLL(path)
+        self.lock = threading.Lock()
+        self.module = library.gemmlab_sim_module
+        self.allocate = library.gemmlab_sim_allocate
+        self.module.restype = self.allocate.restype = ctypes.c_void_p
+        self.allocate.argtypes = [ctypes.c_size_t]
+        self.free_all = library.gemmlab_sim_free_all
+        self.begin = library.gemmlab_sim_begin
+        self.begin.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_double]
+        self.call = library.gemmlab_sim_call
+        self.cancel = library.gemmlab_sim_cancel
+        library.gemmlab_sim_memory.restype = ctypes.c_size_t
+        self.memory = library.gemmlab_sim_memory()
+        self._library = library
+
+    def progress(self) -> tuple[int, int]:
+        """Blocks done since `begin`, and blocks launched."""
+        done, blocks = ctypes.c_uint64(), ctypes.c_uint64()
+        self._library.gemmlab_sim_progress(ctypes.byref(done), ctypes.byref(blocks))
+        return done.value, blocks.value
+
+    def error(self, code: int) -> str:
+        """What is wrong with a launch whose launcher returned `code`; empty if nothing is."""
+        reason = self._library.gemmlab_sim_reason
+        name = self._library.sim_error_name
+        reason.restype = name.restype = ctypes.c_char_p
+        if text := reason().decode():
+            # A launcher that has overlooked the error returns 0.
+            return f"{name(code or self._library.sim_last_error(0)).decode()}: {text}"
+        return f"the launcher returned {name(code).decode()} ({code})" if code else ""
+
+    def counts(self) -> list[CountRow]:
+        """Counters of the launches since `begin`."""
+        rows = (CountRow * self._library.gemmlab_sim_count_rows())()
+        self._library.gemmlab_sim_counts(rows)
+        return list(rows)
+
+    def samples(self) -> list[SampleRow]:
+        """Requests that were kept of the launches since `begin`."""
+        rows = (SampleRow * self._library.gemmlab_sim_samples(None))()
+        self._library.gemmlab_sim_samples(rows)
+        return list(rows)
+
+    def offset(self, address: int) -> int:
+        """How requests name an address in global memory."""
+        return self._library.gemmlab_sim_offset(ctypes.c_void_p(address))
+
+    def findings(self) -> list[RawFinding]:
+        """Findings of the launches since `begin`."""
+        read = self._library.gemmlab_sim_findings
+        read.restype = ctypes.POINTER(RawFinding)
+        return [read()[i] for i in range(self._library.gemmlab_sim_finding_rows())]
+
+
+# By name, which is hashed over the contents: the dynamic linker, too, loads a name only once.
+_RUNTIMES: dict[str, Runtime] = {}
+
+
+def load_runtime(path: Path) -> Runtime:
+    """The functions of the library at `path`, loaded once."""
+    if path.name not in _RUNTIMES:
+        _RUNTIMES[path.name] = Runtime(str(path))
+    return _RUNTIMES[path.name]

@@ -1,0 +1,90 @@
+#include "cluster.h"
+
+#include "worker.h"
+
+namespace sim {
+
+void Cluster::begin_launch(u32 ranks, u32 threads, bool traced) {
+  ranks_ = ranks;
+  threads_ = threads;
+  traced_ = traced;
+  here_ = 0;
+  go_on_ = true;
+  given_up_ = false;
+}
+
+u64 Cluster::next(std::atomic<u64>& counter, bool can_go_on) {
+  std::unique_lock lock(mutex_);
+  go_on_ &= can_go_on;
+  const u64 round = round_;
+  if (++here_ == ranks_) {
+    here_ = 0;
+    number_ = go_on_ ? counter++ : NONE;
+    if (go_on_) begin();
+    ++round_;
+    changed_.notify_all();
+  } else {
+    changed_.wait(lock, [&] { return round_ != round; });
+  }
+  return number_;
+}
+
+void Cluster::begin() {
+  copies.clear();
+  turn_ = idle_ = 0;
+  running_ = (1u << ranks_) - 1;
+  stuck_ = abandoned_ = false;
+  arrivals_ = 0;
+  live_threads_ = ranks_ * threads_;
+  phase_ = 0;
+  if (!traced_) return;
+  races.begin();
+  arriving_ = completed_ = races.clocks().new_clock();
+}
+
+void Cluster::wait_for_turn(u32 rank) {
+  if (ranks_ == 1) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return turn_ == rank; });
+}
+
+void Cluster::hand_on(u32 rank) {
+  const std::lock_guard lock(mutex_);
+  do turn_ = (turn_ + 1) % ranks_;
+  while (running_ && !is_running(turn_));
+  if (turn_ != rank) changed_.notify_all();
+}
+
+bool Cluster::advance() {
+  if (copies.empty()) return false;
+  const std::function<void()> oldest = std::move(copies.front());
+  copies.pop_front();
+  oldest();
+  return true;
+}
+
+Cluster::Turn Cluster::pass(u32 rank) {
+  if (abandoned_) return Turn::ABANDONED;
+  if (stuck_) return Turn::STUCK;
+  if (++idle_ >= u32(__builtin_popcount(running_))) {
+    idle_ = 0;
+    if (advance()) return Turn::AGAIN;
+    stuck_ = true;
+    return Turn::STUCK;
+  }
+  hand_on(rank);
+  wait_for_turn(rank);
+  return abandoned_ ? Turn::ABANDONED : stuck_ ? Turn::STUCK : Turn::AGAIN;
+}
+
+void Cluster::leave(u32 rank, bool abandoned) {
+  running_ &= ~(1u << rank);
+  busy_ = running_ != 0;
+  idle_ = 0;
+  // A deadlock is reported by all that take part in it.
+  abandoned_ |= abandoned && !stuck_;
+  if (!running_ && traced_ && !abandoned_ && !stuck_) races.end(workers_[rank]->block());
+  if (ranks_ > 1) hand_on(rank);
+}
+
+}  // namespace sim

@@ -1,0 +1,136 @@
+"""Requests that a traced run keeps as they were made, with the address of every lane."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .findings import LineOf
+from .places import GLOBAL, SHARED, Place, element
+
+WARP = 32
+MOST = 6  # of one line and operation
+OFFSET_IN_BLOCK = (1 << 24) - 1  # the bits above name another block of the cluster
+
+
+class SampleRow(ctypes.Structure):
+    """runtime/api.cpp's row: one request of one instruction."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint32) for name in ("what", "reserved")),
+        *((name, ctypes.c_uint32) for name in ("block", "warp", "time", "number")),
+        ("requests", ctypes.c_uint64),
+        *((name, ctypes.c_uint32) for name in ("cost", "cost_min", "starts", "mask")),
+        ("address", ctypes.c_uint32 * WARP),
+    )
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The first request of its shape that a source line made.
+
+    Requests have one shape if their lanes stand in the same way to each other and cost the same.
+    block, warp: who made it; time: how often that warp had executed the instruction before, in this
+    block. requests: how many of the line have this shape, 0 if it has too many shapes to tell.
+    addresses: 32 byte addresses in shared or in global memory, None for lanes that take no part.
+    elements: what lies there, "sA[4][17]". cost, cost_min: wavefronts or sectors.
+    """
+
+    file: str
+    line: int
+    op: str
+    width_bytes: int
+    block: int
+    warp: int
+    time: int
+    requests: int
+    cost: int
+    cost_min: int
+    addresses: tuple[int | None, ...]
+    elements: tuple[str | None, ...]
+
+    @property
+    def memory(self) -> str:
+        """The memory whose cost is counted: "shared" or "global"."""
+        return GLOBAL if self.op.endswith("global") else SHARED
+
+    @property
+    def surplus(self) -> int:
+        """Wavefronts or sectors above the minimum."""
+        return self.cost - self.cost_min
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the runtime has seen of a launch: rows by instruction, and what its addresses mean.
+
+    counts: library.CountRow of each instruction. kept: the requests that were kept.
+    """
+
+    counts: Sequence
+    kept: Sequence[SampleRow]
+    places: Sequence[Place]
+
+
+def collect(seen: Seen, line_of: LineOf, ops: Sequence[str]) -> list[Sample]:
+    """At most six requests of each line and operation.
+
+    In the order of lines, then of blocks, warps and times: the first five shapes and the dearest.
+    """
+    instructions = {row.what: row for row in seen.counts}
+    groups: dict[tuple, list[SampleRow]] = {}
+    for sample in seen.kept:
+        row = instructions[sample.what]
+        if sample.cost:  # an atomic's cost is not modelled
+            file, line, _ = line_of(row.pc) or ("?", 0, "")
+            op = ops.index(ops[row.op])  # some operations share a name
+            groups.setdefault((file, line, op, row.width), []).append(sample)
+    found = []
+    for (file, line, op, width), group in sorted(groups.items()):
+        memory = GLOBAL if ops[op].endswith("global") else SHARED
+        for sample in _choose(_merge(group)):
+            addresses = _addresses(sample, memory)
+            found.append(
+                Sample(
+                    *(file, line, ops[op], width, sample.block, sample.warp, sample.time),
+                    *(sample.requests, sample.cost, sample.cost_min, addresses),
+                    tuple(a if a is None else element(seen.places, memory, a) for a in addresses),
+                )
+            )
+    return found
+
+
+def _merge(samples: Iterable[SampleRow]) -> list[SampleRow]:
+    """One for each shape, in order; equal shapes of a line's instructions are added up."""
+    shapes: dict[tuple, SampleRow] = {}
+    ordered = sorted(samples, key=lambda s: (s.block, s.warp, s.time, s.what))
+    known = all(sample.requests for sample in ordered)
+    for sample in ordered:
+        first = shapes.setdefault(_shape(sample), sample)
+        if first is not sample:
+            first.requests += sample.requests
+    for sample in shapes.values():
+        sample.requests *= known
+    return list(shapes.values())
+
+
+def _shape(sample: SampleRow) -> tuple:
+    """Equal for requests that look alike and cost the same."""
+    first = sample.address[(sample.mask & -sample.mask).bit_length() - 1]
+    steps = tuple(address - first for address in sample.address)
+    return sample.mask, steps, sample.cost, sample.cost_min
+
+
+def _choose(samples: list[SampleRow]) -> list[SampleRow]:
+    dearest = max(samples, key=lambda sample: sample.cost)  # the first of equal ones
+    if len(samples) <= MOST or dearest in samples[:MOST]:
+        return samples[:MOST]
+    return [*samples[: MOST - 1], dearest]
+
+
+def _addresses(sample: SampleRow, memory: str) -> tuple[int | None, ...]:
+    bits = OFFSET_IN_BLOCK if memory == SHARED else -1
+    return tuple(
+        sample.address[lane] & bits if sample.mask >> lane & 1 else None for lane in range(WARP)
+    )

@@ -1,0 +1,151 @@
+"""What Nsight Compute counts in every kernel that the simulator is tested with.
+
+    python tests/gpu/record_fixtures.py [--check] [NAME ...]
+
+writes book/measurements/wavefronts/kernels_<gpu>.json: the kernels of tests/sim/mutation/subjects.py at
+their first size, whose results must be exact. --check runs all sizes and writes nothing. ncu runs
+this file again, with --launch, as the program that it profiles.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "lib"), str(ROOT / "tests" / "sim")]
+
+from mutation.subjects import SUBJECTS, Run, Subject, subject  # noqa: E402
+
+from gemmlab import build, counters, measurements, telemetry  # noqa: E402
+from gemmlab.device import find_ncu  # noqa: E402
+from gemmlab.errors import BackendError, LaunchError, MeasurementError  # noqa: E402
+
+FOLDER = measurements.folder() / "wavefronts"
+_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+_GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+_SHARED_OPS = {
+    **{"ld.shared": "ld", "st.shared": "st", "ldmatrix": "ldsm", "stmatrix": "stsm"},
+    "cp.async.shared": "ldgsts",
+}
+_GLOBAL_OPS = {"ld.global": "ld", "st.global": "st", "cp.async.global": "ldgsts"}
+# By the simulator's operation and count.
+METRICS = {
+    **{f"{op} wavefronts": _WAVEFRONTS.format(name) for op, name in _SHARED_OPS.items()},
+    "wgmma.shared wavefronts": "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum",
+    **{
+        f"{op} {what}": _GLOBAL.format(what, name)
+        for op, name in _GLOBAL_OPS.items()
+        for what in ("requests", "sectors")
+    },
+}
+
+
+def launch(about: Subject, run: Run) -> bool:
+    """Run a kernel once, on the current stream. Returns whether its result is exact."""
+    module = build.load_source(about.path, about.launch, about.name)
+    A, B, C, expected = about.data(run)
+    tensors = [torch.from_numpy(m.view(_bits(m))).cuda() for m in (A, B, C)]
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    code = module.launch(
+        *(t.data_ptr() for t in tensors), run.M, run.N, run.K, run.alpha, run.beta, 0
+    )
+    torch.cuda.synchronize()
+    torch.cuda.profiler.stop()
+    if code:
+        raise LaunchError(f"{about.name}: {module.error_string(code)}")
+    got = tensors[2].cpu().numpy().view(C.dtype)
+    return np.array_equal(got, expected, equal_nan=True)
+
+
+def _bits(matrix: np.ndarray) -> type:
+    """A type of torch's of the same width."""
+    return {2: np.int16, 4: np.float32}[matrix.itemsize]
+
+
+def check(names: list[str]) -> bool:
+    """Every size of each kernel; prints what is wrong."""
+    good = True
+    for name in names:
+        about = subject(name)
+        for run in about.runs():
+            try:
+                exact = launch(about, run)
+            except Exception as error:  # the next kernel is of interest, too
+                exact = False
+                print(name, run, error)
+            print("exact" if exact else "WRONG", name, run, flush=True)
+            good = good and exact
+    return good
+
+
+def measure(name: str) -> dict[str, int]:
+    """Counters of one kernel at its first size."""
+    ncu = find_ncu()
+    if ncu is None:
+        raise BackendError("ncu: not found; it is Nsight Compute, a part of the CUDA toolkit")
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "ncu.csv"
+        command = [
+            *(ncu, "--metrics", ",".join(METRICS.values()), "--csv", "--page", "raw"),
+            *("--print-units", "base", "--clock-control", "none", "--profile-from-start", "off"),
+            *("--target-processes", "application-only", "--log-file", str(log)),
+            *(sys.executable, __file__, "--launch", name),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        launches = counters.parse(log.read_text(errors="replace") if log.exists() else "")
+    if done.returncode or len(launches) != 1:
+        raise MeasurementError(f"{name}: {len(launches)} launches\n{done.stdout}{done.stderr}")
+    return {key: launches[0].get(metric) for key, metric in METRICS.items()}
+
+
+def record(names: list[str]) -> Path:
+    """Measure, and write all or nothing."""
+    kernels = {}
+    for name in names:
+        about = subject(name)
+        run = next(about.runs())
+        kernels[name] = {
+            "file": about.file,
+            "launch": about.launch,
+            "size": [run.M, run.N, run.K],
+            "bytes": [matrix.nbytes for matrix in about.data(run)[:3]],
+            "counters": measure(name),
+        }
+        print(name, kernels[name]["counters"], flush=True)
+    environment = telemetry.environment()
+    path = FOLDER / f"kernels_{measurements.slug(environment['gpu'])}.json"
+    path.parent.mkdir(exist_ok=True)
+    draft = path.with_suffix(f".{os.getpid()}")
+    draft.write_text(json.dumps({"environment": environment, "kernels": kernels}, indent=1) + "\n")
+    os.replace(draft, path)
+    return path
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=[about.name for about in SUBJECTS])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--launch", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.launch:
+        about = subject(arguments.names[0])
+        return 0 if launch(about, next(about.runs())) else 1
+    if arguments.check:
+        return 0 if check(arguments.names) else 1
+    print(record(arguments.names))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+"""Kernels with one small mistake: made mechanically, and found by the simulator.
+
+All of them take minutes (`python tests/sim/mutants.py --full`); here, some of every kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from mutation import table
+from mutation.code import Code
+from mutation.mutants import mutants
+from mutation.pool import Pool
+from mutation.sample import sample
+from mutation.subjects import SUBJECTS, Subject
+
+from gemmlab import mutation
+from gemmlab.errors import MeasurementError
+
+ALL = {s.name: mutants(s.name, s.sources()) for s in SUBJECTS}
+EVERY = [mutant for of_one in ALL.values() for mutant in of_one]
+EXPLAINED = table.explanations()
+CHOSEN = sample([mutant for mutant in EVERY if mutant.operator != mutation.BOTH_SIDES])
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Pool() as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def verdicts(pool):
+    """The verdict on each mutant of the sample and on each explained survivor, by id."""
+    found = {}
+    for subject in SUBJECTS:
+        names = {m.id for m in CHOSEN} | set(EXPLAINED)
+        wanted = [m for m in ALL[subject.name] if m.id in names]
+        judged = zip(wanted, pool.judge(subject, wanted), strict=True)
+        found.update((mutant.id, verdict) for mutant, verdict in judged)
+    return found
+
+
+# ---- the kernels ----
+
+
+@pytest.mark.parametrize("mutant", CHOSEN, ids=lambda m: m.id)
+def test_the_mutant_is_found(verdicts, mutant):
+    if mutant.id not in EXPLAINED:
+        verdict = verdicts[mutant.id]["verdict"]
+        assert verdict in ("finding", "values", "refused", "compile", "same"), mutant.after
+
+
+def test_equivalent_mutants_are_not_found(verdicts):
+    found = {name: verdicts[name]["verdict"] for name in EXPLAINED}
+    assert [name for name, verdict in found.items() if verdict not in ("survived", "counts")] == []
+
+
+def test_explanations_are_of_mutants_that_exist():
+    assert table.outdated(EXPLAINED, EVERY) == []
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
+def test_the_kernel_itself_is_right(pool, subject):
+    assert pool.judge(subject, []) == []
+
+
+# ---- the recorded table ----
+
+
+def test_recorded_mutants_are_those_of_todays_kernels():
+    recorded = {m.id: (m.before, m.after) for m in mutation.load().mutants}
+    assert recorded == {m.id: (m.before, m.after) for m in EVERY}, (
+        "python tests/sim/mutants.py --full"
+    )
+
+
+def test_nearly_all_are_found_and_the_others_explained():
+    recorded = mutation.load()
+    assert recorded.rate >= 0.98
+    left = [m for m in recorded.mutants if m.counts and not m.found]
+    assert [m.id for m in left if not m.why] == []
+    assert {m.verdict for m in left} <= {"survived", "counts"}
+    assert {m.id: m.why for m in left} == {name: e["why"] for name, e in EXPLAINED.items()}
+
+
+def test_tables_add_up():
+    recorded = mutation.load()
+    counted = [m for m in recorded.mutants if m.counts]
+    for shown in (recorded.by_kernel(), recorded.by_operator()):
+        *rows, total = shown.rows
+        assert total[1] == str(len(counted))
+        for column in range(1, 6):
+            assert sum(int(row[column]) for row in rows) == int(total[column])
+        for row in rows:
+            assert int(row[1]) == int(row[2]) + int(row[4]) + int(row[5])
+    assert len(recorded.survivors().rows) == sum(not m.found for m in counted)
+    assert "recorded 20" in recorded._repr_html_()
+
+
+def test_a_missing_table_says_how_to_make_it(tmp_path):
+    with pytest.raises(MeasurementError, match="--full"):
+        mutation.load(tmp_path / "none.json")
+
+
+def test_what_is_written_is_read(tmp_path):
+    subject = SUBJECTS[-1]
+    three = ALL[subject.name][:3]
+    made = [{"verdict": "finding", "kinds": ["race"]}, {"verdict": "values", "wrong": True}]
+    path = tmp_path / "mutants.json"
+    written = table.write([(subject, three, [*made, {"verdict": "survived"}])], path)
+    assert written == mutation.load(path)
+    assert [m.verdict for m in written.mutants] == ["finding", "values", "survived"]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_changed_mutant_needs_a_new_explanation():
+    mutant = EVERY[0]
+    entry = {"id": mutant.id, "before": mutant.before, "after": mutant.after, "why": "..."}
+    assert table.outdated({mutant.id: entry}, EVERY) == []
+    assert table.outdated({mutant.id: entry | {"before": "x"}}, EVERY) == [mutant.id]
+    assert table.outdated({mutant.id: entry}, EVERY[1:]) == [mutant.id]
+
+
+def test_a_kernel_that_is_wrong_by_itself_is_refused(pool):
+    # Its launcher takes multiples of 32 only; the pool knows subjects by name.
+    wrong = dataclasses.replace(SUBJECTS[0], name="no such kernel")
+    with pytest.raises(ValueError, match="without any change"):
+        pool.judge(wrong, [])
+
+
+# ---- the operators, on a text that has everything ----
+
+SAMPLE = """
+// stage __syncthreads(); x ^ 1
+constexpr int STAGES = 3;
+__device__ int swizzle(int row, int col) { return col ^ ((row & 7) << 4); }
+__device__ int place(int row, int col) { return row * 64 + swizzle(row, col); }
+__global__ void kernel(const float* A, float* C, int K) {
+  mbarrier_init(&full[i], 1);
+  fence_mbarrier_init();
+  uint32_t phase = 0;
+  if (tid == 0) { mbarrier_arrive_expect_tx(&full[stage], BYTES); tma_load_2d(a, &b, c, x, y); }
+  for (int k = 0; k < K; k += BK) {
+    while (!mbarrier_try_wait(&full[k % STAGES], phase)) {}
+    cp_async_cg(smem_addr(&s[place(row, col)]), A);
+    if (k + BK < K) cp_async_commit();
+    cp_async_wait<STAGES - 2>();
+    x = s[place(lane, k)];
+    __syncthreads();
+    if (++stage == STAGES) { stage = 0; phase ^= 1; }
+  }
+}
+"""
+
+
+def changes(operator: str) -> list[str]:
+    return [m.after for m in mutants("k", {"k.cu": SAMPLE}) if m.operator == operator]
+
+
+def test_removals():
+    assert changes("remove barrier") == [";"]
+    assert changes("remove wait") == ["while (!true) {}", ";"]
+    assert changes("remove commit") == ["if (k + BK < K) ;"]
+    assert changes("remove copy") == [
+        "if (tid == 0) { mbarrier_arrive_expect_tx(&full[stage], BYTES); ; }",
+        ";",
+    ]
+    assert changes("remove fence") == [";"]
+    assert changes("remove init") == [";"]
+    assert changes("weaken wait") == ["cp_async_wait<(STAGES - 2) + 1>();"]
+
+
+def test_stages_and_phases():
+    stages = changes("stage")
+    assert len(stages) == 6
+    assert "while (!mbarrier_try_wait(&full[(k + 1) % STAGES], phase)) {}" in stages
+    assert any("&full[((stage + STAGES - 1) % STAGES)], BYTES" in text for text in stages)
+    assert "if (++stage == (STAGES - 1)) { stage = 0; phase ^= 1; }" in stages
+    assert changes("phase") == [
+        "uint32_t phase = ((0) ^ 1);",
+        "while (!mbarrier_try_wait(&full[k % STAGES], ((phase) ^ 1))) {}",
+        "if (++stage == STAGES) { stage = 0; ; }",
+    ]
+
+
+def test_a_ring_of_two_without_a_name():
+    text = "__global__ void kernel() { x = s[tile % 2][i % 2]; int slot = tile % 4; y = s[i % n]; }"
+    found = [m.after for m in mutants("k", {"k.cu": text}) if m.operator == "stage"]
+    assert [after.replace(text[:27], "")[:40] for after in found] == [
+        "x = s[(tile + 1) % 2][i % 2]; int slot =",
+        "x = s[tile % 2][i % 2]; int slot = (tile",
+        "x = s[tile % 2][i % 2]; int slot = (tile",
+    ]
+
+
+def test_numbers():
+    assert [text.partition(", ")[2][:11] for text in changes("transaction bytes")] == [
+        *("(BYTES) + 1", "(BYTES) - 1", "(BYTES) / 2"),
+    ]
+    assert changes("arrival count") == [
+        "mbarrier_init(&full[i], (1) + 1);",
+        "mbarrier_init(&full[i], (1) - 1);",
+    ]
+
+
+def test_loop_bounds():
+    assert changes("loop bound") == [
+        "for (int k = 0; k < (K) - (BK); k += BK) {",
+        "for (int k = 0; k < (K) + (BK); k += BK) {",
+        "if (k + BK < (K) - (BK)) cp_async_commit();",
+        "if (k + BK < (K) + (BK)) cp_async_commit();",
+    ]
+
+
+def test_swizzles_on_one_side_and_on_both():
+    both = changes(mutation.BOTH_SIDES)
+    bodies = [
+        "col",
+        *(f"col ^ ((row & {n}) << 4)" for n in (14, 3)),
+        *(f"col ^ ((row & 7) << {n})" for n in (5, 3)),
+    ]
+    assert [text.partition("return ")[2] for text in both] == [f"{body}; }}" for body in bodies]
+    one = changes("swizzle")
+    assert len(one) == 2 * len(bodies)
+    assert f"x = s[place_mutant(lane, k)];  [swizzle_mutant: {bodies[0]}]" in one
+    # The copy of the helper that calls it, and the copy of itself, are there for the one caller.
+    mutant = next(m for m in mutants("k", {"k.cu": SAMPLE}) if m.operator == "swizzle")
+    text = mutant.changed["k.cu"]
+    assert text.count("place_mutant") == 2 and text.count("swizzle_mutant") == 2
+    assert text.count("\n") == SAMPLE.count("\n")
+
+
+def test_tokens_are_code_only():
+    code = Code('a /* x ^ y */ = "b ^ c"; // d\n#define E f ^ \\\n  g\nh >>= 0x1f >> 2;')
+    words = [token.text for token in code.tokens]
+    assert words == ["a", "=", '"b ^ c"', ";", "h", ">>=", "0x1f", ">>", "2", ";"]
+
+
+def test_a_helper_in_another_file_is_changed_there():
+    helper = "__device__ int swizzle(int k) { return k ^ 8; }\n"
+    kernel = '#include "h.cuh"\n__global__ void kernel() { s[swizzle(1)] = 0; }\n'
+    found = mutants("k", {"k.cu": kernel, "h.cuh": helper})
+    one = next(m for m in found if m.operator == "swizzle")
+    assert one.file == "k.cu" and set(one.changed) == {"k.cu", "h.cuh"}
+    assert "swizzle_mutant(1)" in one.changed["k.cu"]
+
+
+def test_the_sample_has_every_operator():
+    few = sample(EVERY)
+    assert {m.operator for m in few} == {m.operator for m in EVERY}
+    assert few == sample(EVERY)
+    assert isinstance(SUBJECTS[0], Subject)

@@ -1,0 +1,85 @@
+"""Nothing that a kernel or a launcher does ends the process, and the runtime itself is clean."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+FUZZ = HERE / "fuzz.py"
+# Fibers switch stacks behind the sanitizer's back, so it leaves stacks alone: arrays on them are
+# checked by -fsanitize=bounds, which is part of "undefined".
+SANITIZED = (
+    "-g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all --param=asan-stack=0 "
+    "-D_GLIBCXX_ASSERTIONS"
+)
+# Each ends a block in another way: reported, abandoned, interrupted, through a signal.
+SAMPLES = """
+import numpy as np
+from gemmlab import registry, sim
+
+folder = {folder!r}
+A, C = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+for name in ("race_halves", "deadlock", "shared_pointer", "stack_overflow", "division_by_zero"):
+    module = sim.load_source(f"{{folder}}/{{name}}.cu", "launch_broken")
+    print([finding.kind for finding in module.trace(A, A, C, 8, 8, 8, threads=2).findings])
+module = sim.load_source(f"{{folder}}/endless.cu", "launch_endless")
+for number in range(5):
+    print([finding.kind for finding in module.trace(A, A, C, number, 2, 8).findings])
+for name in ("sgemm_01_naive", "sgemm_03_block_tiling", "sgemm_06_swizzled_a"):
+    M, N, K = 128, 128, 32
+    A, B, C = sim.integer_matrices(M, N, K)
+    module = sim.load(registry.get(name))
+    module.launch(A, B, C, M, N, K)
+    print(np.array_equal(C, A @ B), len(module.trace(A, B, C, M, N, K, threads=3).findings))
+"""
+
+
+def python(*command: str, **environment: str) -> str:
+    """What a Python of its own prints; it must end well."""
+    settings = {"GEMMLAB_PROGRESS": "0", "GEMMLAB_SIM_BUDGET_S": "1", **environment}
+    done = subprocess.run(
+        [sys.executable, *command],
+        env={**os.environ, **settings},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def sanitizer() -> dict[str, str]:
+    """The environment in which the runtime is built and run with sanitizers."""
+    find = ["g++", "-print-file-name=libasan.so"]
+    library = subprocess.run(find, capture_output=True, text=True, check=True).stdout.strip()
+    if not Path(library).is_absolute():
+        pytest.skip("g++ has no address sanitizer")
+    return {
+        "GEMMLAB_SIM_FLAGS": SANITIZED,
+        "LD_PRELOAD": library,
+        "ASAN_OPTIONS": "detect_leaks=0",
+    }
+
+
+@pytest.mark.slow
+def test_malformed_launches_and_random_operations():
+    ends = ast.literal_eval(python(str(FUZZ), "1", "1500"))
+    assert sum(ends.values()) == 1500
+    # The kernels do run, and fail in many ways.
+    assert len(ends) > 12
+    assert ends["out-of-bounds"] > 100 and ends["cudaErrorInvalidConfiguration"] > 100
+
+
+@pytest.mark.slow
+def test_the_runtime_under_sanitizers():
+    """The same ends as without them: nothing depends on what lies around in memory."""
+    samples = SAMPLES.format(folder=str(HERE / "fixtures"))
+    environment = sanitizer()
+    assert python("-c", samples, **environment) == python("-c", samples)
+    assert python(str(FUZZ), "2", "250", **environment) == python(str(FUZZ), "2", "250")
