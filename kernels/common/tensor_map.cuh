@@ -25,7 +25,8 @@ constexpr CUtensorMapDataType tensor_map_type<__nv_bfloat16>() {
 
 // A rows x columns matrix, moved in boxes of box_rows x box_columns elements. `row_stride`:
 // elements from row to row. Addresses and strides must be multiples of 16 bytes; the rows of a box
-// too, and with a swizzle no longer than its span.
+// too, and with a swizzle no longer than its span; shorter ones still start a span apart in shared
+// memory.
 template <class T>
 cudaError_t encode_tensor_map(CUtensorMap* map, const T* matrix, int rows, int columns,
                               int row_stride, int box_rows, int box_columns,

@@ -5,13 +5,14 @@
 // swizzled: address bits 4 and up are XORed with bits 7 and up (128 B: three bits, 64 B: two,
 // 32 B: one), as TMA does. So a pattern starts at a multiple of 8 * SPAN bytes.
 //
-// K-major: a row of the pattern is a row of A (a column of B), its bytes go along k.
-//   element (row, k): row / 8 * stride + row % 8 * SPAN + 2 k        if SPAN >= 32
-//                     row / 8 * stride + row % 8 * 16 + k / 8 * leading + k % 8 * 2   if SPAN == 16
+// K-major: a row of the pattern is a row of A (a column of B), its bytes go along k. Byte offset of
+// element (row, k):
+//   SPAN >= 32   row / 8 * stride + row % 8 * SPAN + k * 2
+//   SPAN == 16   row / 8 * stride + row % 8 * 16 + k / 8 * leading + k % 8 * 2
 // MN-major: a row of the pattern is one k, its bytes go along the rows of A (the columns of B).
-//   element (mn, k):  k / 8 * stride + k % 8 * SPAN + mn / W * leading + mn % W * 2,   W = SPAN /
-//   2,
-//                     and with SPAN == 16 stride and leading change places.
+// With W = SPAN / 2 elements in a row:
+//   SPAN >= 32   k / 8 * stride + k % 8 * SPAN + row / W * leading + row % W * 2
+//   SPAN == 16   the same, but stride and leading have changed places
 // The next 16 k of a K-major tile with SPAN >= 32 stand 32 bytes further in the same rows: add 2 to
 // the descriptor, which counts in 16 bytes. Elsewhere add the bytes from one to the other / 16.
 // PTX ISA, "Matrix Descriptor Format", "Canonical Layouts".

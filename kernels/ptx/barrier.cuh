@@ -1,5 +1,6 @@
 // Named barriers: 16 a block, for some of its warps each. __syncthreads() is barrier 0 with all
-// threads. PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier".
+// threads. All lanes of a warp execute them together.
+// PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier".
 #pragma once
 #include <cuda_runtime.h>
 

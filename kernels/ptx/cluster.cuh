@@ -1,5 +1,6 @@
-// Clusters: blocks that run at the same time and can reach each other's shared memory.
-// PTX ISA: barrier.cluster, mapa, ld/st with .shared::cluster. From sm_90 on.
+// Clusters: blocks that run at the same time and can reach each other's shared memory. The lanes of
+// a warp execute cluster_arrive() and cluster_wait() together (.aligned), and each wait follows an
+// arrive of its thread. PTX ISA: barrier.cluster, mapa, ld/st with .shared::cluster. From sm_90 on.
 #pragma once
 #include <cuda_runtime.h>
 

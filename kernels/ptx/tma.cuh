@@ -46,14 +46,16 @@ __device__ __forceinline__ void bulk_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until at most the newest N groups have not finished.
+// Waits until at most the newest N groups are unfinished: what the older ones store is in global
+// memory.
 template <int N>
 __device__ __forceinline__ void bulk_wait() {
   static_assert(N >= 0, "a number of groups");
   asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
 }
 
-// Until at most the newest N groups have not read shared memory.
+// Waits until at most the newest N groups have still to read shared memory: that of the older ones
+// may be written again.
 template <int N>
 __device__ __forceinline__ void bulk_wait_read() {
   static_assert(N >= 0, "a number of groups");

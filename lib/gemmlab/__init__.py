@@ -24,8 +24,8 @@ _LAZY = {
     "ladder": ("widgets", "ladder"),
 }
 _MODULES = (
-    *("diagrams", "exercises", "layouts", "measurements", "plots", "registry", "sim", "tables"),
-    "widgets",
+    *("agreement", "diagrams", "exercises", "layouts", "measurements", "plots", "registry", "sim"),
+    *("tables", "widgets"),
 )
 
 __all__ = [

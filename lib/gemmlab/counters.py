@@ -96,7 +96,7 @@ def collect(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict[st
         log, printed = _run_ncu(ncu, list(wanted.values()), names, size)
         if launches := parse(log):
             return _assign(names, launches, wanted)
-        missing = _unknown_metrics(log + printed, wanted)
+        missing = unknown_metrics(log + printed, wanted)
         if not missing:
             raise MeasurementError(_reason(log + printed))
         wanted = {key: metric for key, metric in wanted.items() if key not in missing}
@@ -171,8 +171,8 @@ def _run_ncu(ncu: str, metrics: list[str], names: Sequence[str], size: int) -> t
         return text, done.stdout + done.stderr
 
 
-def _unknown_metrics(output: str, metrics: dict[str, str]) -> set[str]:
-    """Short names of the metrics that ncu complains about."""
+def unknown_metrics(output: str, metrics: dict[str, str]) -> set[str]:
+    """Short names of the metrics that ncu's log, or what it printed, complains about."""
     complaints = [
         line
         for line in output.splitlines()

@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import _html, registry
+from . import registry
 from .errors import MeasurementError
 from .results import short
+from .tables import Table
 
 SCHEMA = 1
 BOTH_SIDES = "swizzle, both sides"
 # Verdicts that stop the kernel or name a place; those that are no program of their own.
 _FINDINGS = ("finding", "refused", "endless")
 _UNCOUNTED = ("compile", "same")
+_FOUND = "Equivalent mutants compute the same and synchronise enough; found: of the others."
 
 
 @dataclass(frozen=True)
@@ -59,21 +61,10 @@ class Mutant:
         """Whether there was a finding, or the results were wrong."""
         return self.verdict in _FINDINGS or self.verdict == "values"
 
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text with their origin below."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    align: str
-    notes: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return _html.text_table(self.head, self.rows, self.align, ["", *self.notes])
-
-    def _repr_html_(self) -> str:
-        return _html.table(self.head, self.rows, self.align, self.notes)
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether it is not found, and explained: it does the same, and synchronises enough."""
+        return not self.found and bool(self.why)
 
 
 @dataclass(frozen=True)
@@ -85,10 +76,15 @@ class Mutants:
     environment: dict
 
     @property
+    def counted(self) -> tuple[Mutant, ...]:
+        """Those that may have a mistake."""
+        return tuple(m for m in self.mutants if m.counts)
+
+    @property
     def rate(self) -> float:
-        """The share that was found, from 0 to 1."""
-        counted = [m for m in self.mutants if m.counts]
-        return sum(m.found for m in counted) / len(counted)
+        """The share that was found, from 0 to 1, of those that are not equivalent."""
+        mistakes = [m for m in self.counted if not m.is_equivalent]
+        return sum(m.found for m in mistakes) / len(mistakes)
 
     def by_kernel(self) -> Table:
         """What became of the mutants of each kernel."""
@@ -101,19 +97,18 @@ class Mutants:
 
     def survivors(self) -> Table:
         """Every mutant that was not found, and why it does the same."""
-        left = [m for m in self.mutants if m.counts and not m.found]
+        left = [m for m in self.counted if not m.found]
         rows = tuple((short(m.kernel), m.before, m.after, m.why or "not explained") for m in left)
         return Table(("kernel", "line", "changed to", "why"), rows, "twww", (self._origin(),))
 
     def _table(
         self, head: str, groups: Iterable[str], of: Callable[[Mutant], str], shown: Callable
     ) -> Table:
-        counted = [m for m in self.mutants if m.counts]
-        rows = [(shown(g), *_cells([m for m in counted if of(m) == g])) for g in groups]
-        columns = (head, "mutants", "finding", "of those, right results", "wrong results only")
-        notes = (f"{self._uncounted()}", self._origin())
-        total = ("all", *_cells(counted))
-        return Table((*columns, "not found", "found"), (*rows, total), "tnnnnnn", notes)
+        rows = [(shown(g), *_cells([m for m in self.counted if of(m) == g])) for g in groups]
+        results = ("finding", "of those, right results", "wrong results only")
+        columns = (head, "mutants", *results, "equivalent", "missed", "found")
+        notes = (_FOUND, self._uncounted(), self._origin())
+        return Table(columns, (*rows, ("all", *_cells(self.counted))), "tnnnnnnn", notes)
 
     def _uncounted(self) -> str:
         broken, same = (sum(m.verdict == v for m in self.mutants) for v in _UNCOUNTED)
@@ -137,12 +132,11 @@ class Mutants:
 
 def _cells(mutants: Sequence[Mutant]) -> tuple[str, ...]:
     findings = [m for m in mutants if m.verdict in _FINDINGS]
-    found = sum(m.found for m in mutants)
     right = sum(not m.wrong for m in findings)
-    values = found - len(findings)
-    numbers = (len(mutants), len(findings), right, values, len(mutants) - found)
-    share = f"{100 * found / len(mutants):.1f} %" if mutants else "-"
-    return (*map(str, numbers), share)
+    found, equal = sum(m.found for m in mutants), sum(m.is_equivalent for m in mutants)
+    mistakes = len(mutants) - equal
+    numbers = (len(mutants), len(findings), right, found - len(findings), equal, mistakes - found)
+    return (*map(str, numbers), f"{100 * found / mistakes:.1f} %" if mistakes else "-")
 
 
 def path() -> Path:

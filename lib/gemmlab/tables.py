@@ -56,8 +56,7 @@ def agreement() -> Table:
             rows.append((spec.name, *("not recorded" for _ in _PAIRS)))
             continue
         cells = [
-            _pair(counted.get(op, {}).get(count, 0), read[key])
-            for op, count, key in _PAIRS.values()
+            pair(counted.get(op, {}).get(count, 0), read[key]) for op, count, key in _PAIRS.values()
         ]
         different += sum("differs" in cell for cell in cells)
         rows.append((spec.name, *cells))
@@ -69,7 +68,8 @@ def agreement() -> Table:
     return Table(("kernel", *_PAIRS), tuple(rows), "t" + "n" * len(_PAIRS), notes)
 
 
-def _pair(counted: int, read: int) -> str:
+def pair(counted: int, read: int) -> str:
+    """Two counts of one thing, marked if they differ."""
     return f"{counted:,} / {read:,}" + ("" if counted == read else "  differs")
 
 

@@ -1,14 +1,18 @@
-"""The accesses that are measured one by one: of a single warp, seeded, and of wgmma's operands."""
+"""The accesses of a single warp that are measured one by one, seeded.
+
+A pattern is a dictionary as in the recorded file (`gemmlab.agreement`), without counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 import numpy as np
 
 SHARED_BYTES = 16384  # fixtures/patterns.cuh
 GLOBAL_BYTES = 65536
 LANE = np.arange(32)
+WHOLE = np.ones(32, bool)
 
 # (operation, bytes a lane or number of matrices): how many patterns.
 PLAN = {
@@ -22,11 +26,56 @@ PLAN = {
     ("cp.async.cg", 16): 22,
     **{("cp.async.ca.zfill", width): 5 for width in (4, 8, 16)},
     ("cp.async.cg.zfill", 16): 7,
-    ("red", 4): 16,
-    ("atom", 4): 10,
-    ("red", 8): 10,
-    ("red.f32", 4): 10,
+    **{("red", 4): 16, ("atom", 4): 10, ("red", 8): 10, ("red.f32", 4): 10},
+    **{("exch", 4): 30, ("max", 4): 30, ("cas", 4): 30},
 }
+
+
+def draw_all(seed: int) -> dict[str, list[dict]]:
+    """Sets of patterns by what they are."""
+    return {
+        "random": draw(seed),
+        "loads whose lanes agree in pairs": draw_pairs(seed + 2),
+        "copies": draw_copies(seed + 3),
+        "loads with few active lanes": draw_masks(seed + 4),
+    }
+
+
+def _pattern(op: str, size: int, active: np.ndarray, **places: np.ndarray) -> dict:
+    """Places in bytes; written in units of the bytes a lane, source_bytes as they are."""
+    unit = {"source_bytes": 1}
+    width = 16 if "matrix" in op else size
+    texts = {
+        name: _text(active, values // unit.get(name, width)) for name, values in places.items()
+    }
+    return {"op": op, "size": size, **texts}
+
+
+def _text(active: np.ndarray, values: np.ndarray) -> str:
+    """Lanes as `gemmlab.agreement.lanes` reads them."""
+    tokens, n = [], 0
+    while n < 32:
+        count = _run(active, values, n)
+        first = values[n] if active[n] else "."
+        step = int(values[n + 1] - values[n]) if active[n] and count > 1 else 0
+        tokens.append(f"{first}{f':{step}' if step else ''}{f'*{count}' if count > 1 else ''}")
+        n += count
+    return " ".join(tokens)
+
+
+def _run(active: np.ndarray, values: np.ndarray, first: int) -> int:
+    """How many lanes from `first` on are inactive, or active and equally far apart."""
+    end = first + 1
+    while end < 32 and active[end] == active[first]:
+        steps = values[first + 1 : end + 1] - values[first:end]
+        if active[first] and (steps != steps[0]).any():
+            break
+        end += 1
+    count = end - first
+    is_worth_it = (
+        not active[first] or count > 2 or (count == 2 and values[first] == values[end - 1])
+    )
+    return count if is_worth_it else 1
 
 
 def draw(seed: int) -> list[dict]:
@@ -42,16 +91,14 @@ def _kind(random: np.random.Generator, op: str, size: int, count: int) -> list[d
     width = 16 if matrix else size
     patterns = []
     for number in range(count):
-        whole = np.ones(32, bool)
-        mask = whole if matrix or number % 5 < 2 else _mask(random)
-        pattern = {"op": op, "size": size, "mask": _bits(mask)}
+        active = 8 * size > LANE if matrix else WHOLE if number % 5 < 2 else _mask(random)
         shape = _matrix_rows if matrix else _offsets
-        pattern["shared"] = shape(random, SHARED_BYTES, width).tolist()
-        if not matrix and not op.startswith(("red", "atom")):
-            pattern["global"] = _offsets(random, GLOBAL_BYTES, width).tolist()
-        if "zfill" in op:
-            pattern["source_bytes"] = random.choice([0, width // 2, width], size=32).tolist()
-        patterns.append(pattern)
+        places = {"shared": shape(random, SHARED_BYTES, width)}
+        if op.startswith(("ld", "st", "cp.async")) and not matrix:
+            places["global"] = _offsets(random, GLOBAL_BYTES, width)
+        if op.endswith("zfill"):
+            places["source_bytes"] = random.choice([0, width // 2, width], size=32)
+        patterns.append(_pattern(op, size, active, **places))
     return patterns
 
 
@@ -112,7 +159,7 @@ def _matrix_rows(random: np.random.Generator, size: int, width: int) -> np.ndarr
     return (index + random.integers(slots)) % slots * width
 
 
-# ---- wide loads whose lanes agree in pairs ----
+# ---- wide loads ----
 
 # Which of four lanes want the same address: all, neighbours, every second one, none.
 QUADS = {"all": (0, 0, 0, 0), "n^1": (0, 0, 1, 1), "n^2": (0, 1, 0, 1), "none": (0, 1, 2, 3)}
@@ -124,31 +171,43 @@ def draw_pairs(seed: int) -> list[dict]:
     patterns = []
     for width in (8, 16):
         for quad in QUADS:
-            for active in range(1, 16):
-                mask = np.tile([bool(active >> n & 1) for n in range(4)], 8)
-                patterns.append(_load(width, mask, _agreeing(random, width, [quad])))
+            for some in range(1, 16):
+                active = np.tile([bool(some >> n & 1) for n in range(4)], 8)
+                places = _agreeing(random, width, [quad])
+                patterns.append(_pattern("ld", width, active, shared=places))
         for _ in range(90):
-            quads = random.choice(list(QUADS), size=random.choice([1, 1, 2, 8])).tolist()
-            offsets = _agreeing(random, width, quads)
+            places = _agreeing(random, width, _quads(random))
             if random.random() < 0.5:  # one lane, or one group of them, goes elsewhere
                 other = int(random.integers(32))
                 alone = random.random() < 0.4
-                moved = other == LANE if alone else offsets == offsets[other]
-                offsets = np.where(moved, random.integers(SHARED_BYTES // width) * width, offsets)
-            mask = np.ones(32, bool) if random.random() < 0.4 else _mask(random)
-            patterns.append(_load(width, mask, offsets))
+                moved = other == LANE if alone else places == places[other]
+                places = np.where(moved, random.integers(SHARED_BYTES // width) * width, places)
+            active = WHOLE if random.random() < 0.4 else _mask(random)
+            patterns.append(_pattern("ld", width, active, shared=places))
     return patterns
 
 
-def _load(width: int, mask: np.ndarray, offsets: np.ndarray) -> dict:
-    return {"op": "ld", "size": width, "mask": _bits(mask), "shared": offsets.tolist()}
+def draw_masks(seed: int) -> list[dict]:
+    """8- and 16-byte loads of few lanes, in one half of the warp or both."""
+    random = np.random.default_rng(seed)
+    patterns = []
+    for number in range(450):
+        width = 8 if number % 5 == 0 else 16
+        active = random.random(32) < random.choice([0.2, 0.4, 0.6, 0.9])
+        active &= [LANE < 16, LANE >= 16, WHOLE][random.integers(3)]
+        active[random.integers(32)] = True
+        places = _agreeing(random, width, _quads(random))
+        if number % 8 == 0:
+            places[:] = places[0]
+        patterns.append(_pattern("ld", width, active, shared=places))
+    return patterns
 
 
-def _bits(mask: np.ndarray) -> int:
-    return sum(1 << int(n) for n in np.flatnonzero(mask))
+def _quads(random: np.random.Generator) -> list[str]:
+    return random.choice(list(QUADS), size=random.choice([1, 1, 2, 8])).tolist()
 
 
-def _agreeing(random: np.random.Generator, width: int, quads: list[str]) -> np.ndarray:
+def _agreeing(random: np.random.Generator, width: int, quads: Sequence[str]) -> np.ndarray:
     """Offsets of lanes that agree as `quads` say (in turn along the warp).
 
     Different addresses stand in random rows, and in different banks as long as there are any.
@@ -175,28 +234,31 @@ def draw_copies(seed: int) -> list[dict]:
         for row in (32, 64, 128, 256, 512):
             for pitch in (row, 2048) if width < 16 else (row, 2048, 2064):
                 for layout in ("plain", "padded", "swizzled"):
-                    patterns.append(_copy(op, width, *_tile(width, row, pitch, layout)))
+                    patterns.append(_copy(op, width, WHOLE, *_tile(width, row, pitch, layout)))
         for number in range(30):
             patterns.append(_one_phase(random, op, width, number))
         for _ in range(15):
             places = [random.permutation(size // width)[:32] * width for size in (4096, 8192)]
-            patterns.append(_copy(op, width, *places, mask=_mask(random)))
+            patterns.append(_copy(op, width, _mask(random), *places))
         for number in range(10):
-            row = int(random.choice([64, 128]))
-            copy = _copy(f"{op}.zfill", width, *_tile(width, row, 2048, "swizzled"))
-            inside = random.integers(1, 32) if number % 2 else 0
-            filled = inside > LANE if number % 2 else random.random(32) < 0.5
-            partly = width // 2 if number % 5 == 0 else 0
-            patterns.append(copy | {"source_bytes": np.where(filled, width, partly).tolist()})
+            patterns.append(_filled(random, op, width, number))
     return patterns
 
 
-def _copy(
-    op: str, width: int, to: np.ndarray, source: np.ndarray, mask: np.ndarray | None = None
-) -> dict:
-    bits = 0xFFFFFFFF if mask is None else _bits(mask)
-    places = {"shared": to.tolist(), "global": source.tolist()}
-    return {"op": f"cp.async.{op}", "size": width, "mask": bits, **places}
+def _copy(op: str, width: int, active: np.ndarray, to: np.ndarray, source: np.ndarray) -> dict:
+    return _pattern(f"cp.async.{op}", width, active, shared=to, **{"global": source})
+
+
+def _filled(random: np.random.Generator, op: str, width: int, number: int) -> dict:
+    """Rows of a tile, of which the last lanes or some are zeros."""
+    row = int(random.choice([64, 128]))
+    to, source = _tile(width, row, 2048, "swizzled")
+    inside = random.integers(1, 32) if number % 2 else 0
+    whole = inside > LANE if number % 2 else random.random(32) < 0.5
+    partly = width // 2 if number % 5 == 0 else 0
+    sizes = np.where(whole, width, partly)
+    places = {"shared": to, "global": source, "source_bytes": sizes}
+    return _pattern(f"cp.async.{op}.zfill", width, WHOLE, **places)
 
 
 def _tile(width: int, row: int, pitch: int, layout: str) -> tuple[np.ndarray, np.ndarray]:
@@ -222,68 +284,4 @@ def _one_phase(random: np.random.Generator, op: str, width: int, number: int) ->
         return np.resize((rows + within) * width, 32)
 
     to, source = places(number % 3 != 0), places(number % 3 != 1)
-    return _copy(op, width, to, source, mask=lanes > LANE)
-
-
-# ---- wgmma ----
-
-WIDTHS = (8, 16, 32, 64, 96, 128, 192, 256)
-SPANS = (128, 64, 32, 0)  # bytes of the swizzle
-_MODES = {0: 0, 128: 1, 64: 2, 32: 3}
-
-
-def operand(span: int, transposed: bool = False, start: int = 0, **strides: int) -> dict:
-    """Descriptor fields in bytes; the canonical strides of a 16-deep slice unless given.
-
-    K-major: 8 rows of `span` bytes, the next 8 after them (stride). MN-major: 8 values of k, each
-    `span` bytes of m or n, then the other 8 (stride), then the next m or n (leading). Without
-    swizzle: 8 x 16 bytes, then what is next in k, then what is next in m or n.
-    """
-    if span == 0:
-        leading, stride = 128, 256
-    else:
-        leading, stride = (16 * span, 8 * span) if transposed else (16, 8 * span)
-    fields = {"mode": _MODES[span], "start": start, "leading": leading, "stride": stride}
-    return fields | strides
-
-
-def draw_wgmma() -> list[dict]:
-    """Shapes, layouts and swizzles, each varied with the others at rest, and some together."""
-    cases = list(_wgmma_cases())
-    order = np.random.default_rng(0).permutation(len(cases))
-    return [cases[i] for i in order]
-
-
-def _wgmma_cases() -> Iterator[dict]:
-    def case(n: int, a: dict | None, b: dict, form: str, groups: int = 1, times: int = 1) -> dict:
-        fields = {"form": form, "n": n, "a": a, "b": b, "warpgroups": groups, "instructions": times}
-        return {"op": "wgmma", **fields}
-
-    k128, mn128 = operand(128), operand(128, transposed=True)
-    for n in WIDTHS:
-        for span in SPANS:
-            k, mn = operand(span), operand(span, transposed=True)
-            yield case(n, k128, k, "ss")
-            yield case(n, k128, mn, "ss.b_trans")
-            yield case(n, None, k, "rs")
-            if n in (8, 64, 96, 256):
-                yield case(n, None, mn, "rs.b_trans")
-            if n in (8, 64, 256):
-                yield case(n, k, k128, "ss")
-                yield case(n, mn, k128, "ss.a_trans")
-                yield case(n, mn, mn, "ss.both_trans")
-        yield case(n, k128, k128, "ss", groups=2)
-    for n in (8, 64, 256):
-        yield case(n, None, k128, "rs", groups=2)
-        yield case(n, k128, mn128, "ss.b_trans", groups=2)
-        for times in (2, 4):
-            yield case(n, k128, k128, "ss", times=times)
-    for start in (32, 64, 96):
-        yield case(64, operand(128, start=start), operand(128, start=start), "ss")
-    for span in SPANS:
-        for stride in (0, 128, 16, 272):
-            yield case(64, k128, operand(span, stride=stride), "ss")
-            yield case(64, None, operand(span, True, stride=stride), "rs.b_trans")
-            yield case(64, operand(span, stride=stride), k128, "ss")
-        yield case(64, None, operand(span, True, leading=144), "rs.b_trans")
-        yield case(64, None, operand(span, False, leading=144), "rs")
+    return _copy(op, width, lanes > LANE, to, source)

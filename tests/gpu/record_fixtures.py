@@ -2,9 +2,9 @@
 
     python tests/gpu/record_fixtures.py [--check] [NAME ...]
 
-writes book/measurements/wavefronts/kernels_<gpu>.json: the kernels of tests/sim/mutation/subjects.py at
-their first size, whose results must be exact. --check runs all sizes and writes nothing. ncu runs
-this file again, with --launch, as the program that it profiles.
+writes book/measurements/wavefronts/kernels_<gpu>.json: the kernels of
+tests/sim/mutation/subjects.py at their first size, whose results must be exact. --check runs all
+sizes and writes nothing. ncu runs this file again, with --launch, as the program that it profiles.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from gemmlab.errors import BackendError, LaunchError, MeasurementError  # noqa: 
 
 FOLDER = measurements.folder() / "wavefronts"
 _WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-_GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+# l1tex__t_{requests,sectors}_pipe_lsu_mem_global_op_ld would count cp.async as well.
+_GLOBAL = "smsp__sass_l1tex_t_{}_pipe_lsu_mem_global_op_{}.sum"
+_INSTRUCTIONS = "smsp__sass_inst_executed_op_global_{}.sum"
 _SHARED_OPS = {
     **{"ld.shared": "ld", "st.shared": "st", "ldmatrix": "ldsm", "stmatrix": "stsm"},
     "cp.async.shared": "ldgsts",
@@ -41,11 +43,10 @@ _GLOBAL_OPS = {"ld.global": "ld", "st.global": "st", "cp.async.global": "ldgsts"
 METRICS = {
     **{f"{op} wavefronts": _WAVEFRONTS.format(name) for op, name in _SHARED_OPS.items()},
     "wgmma.shared wavefronts": "sm__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum",
-    **{
-        f"{op} {what}": _GLOBAL.format(what, name)
-        for op, name in _GLOBAL_OPS.items()
-        for what in ("requests", "sectors")
-    },
+    **{f"{op} sectors": _GLOBAL.format("sectors", name) for op, name in _GLOBAL_OPS.items()},
+    "ld.global requests": _INSTRUCTIONS.format("ld"),
+    "st.global requests": _INSTRUCTIONS.format("st"),
+    "cp.async.global requests": _GLOBAL.format("requests", "ldgsts"),
 }
 
 
@@ -88,30 +89,42 @@ def check(names: list[str]) -> bool:
     return good
 
 
-def measure(name: str) -> dict[str, int]:
-    """Counters of one kernel at its first size."""
+def measure(names: list[str]) -> list[dict[str, int]]:
+    """Counters of each kernel at its first size. A metric that ncu does not know is left out."""
     ncu = find_ncu()
     if ncu is None:
         raise BackendError("ncu: not found; it is Nsight Compute, a part of the CUDA toolkit")
+    wanted = dict(METRICS)
+    while wanted:
+        printed, launches = _profile(ncu, list(wanted.values()), names)
+        if len(launches) == len(names):
+            return [{key: run.get(metric) for key, metric in wanted.items()} for run in launches]
+        unknown = counters.unknown_metrics(printed, wanted)
+        if not unknown:
+            raise MeasurementError(f"{len(launches)} launches of {len(names)}\n{printed}")
+        wanted = {key: metric for key, metric in wanted.items() if key not in unknown}
+    raise MeasurementError("ncu knows none of the metrics")
+
+
+def _profile(ncu: str, metrics: list[str], names: list[str]) -> tuple[str, list[dict]]:
+    """What was printed, and the launches."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "ncu.csv"
         command = [
-            *(ncu, "--metrics", ",".join(METRICS.values()), "--csv", "--page", "raw"),
+            *(ncu, "--metrics", ",".join(metrics), "--csv", "--page", "raw"),
             *("--print-units", "base", "--clock-control", "none", "--profile-from-start", "off"),
             *("--target-processes", "application-only", "--log-file", str(log)),
-            *(sys.executable, __file__, "--launch", name),
+            *(sys.executable, __file__, "--launch", *names),
         ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        launches = counters.parse(log.read_text(errors="replace") if log.exists() else "")
-    if done.returncode or len(launches) != 1:
-        raise MeasurementError(f"{name}: {len(launches)} launches\n{done.stdout}{done.stderr}")
-    return {key: launches[0].get(metric) for key, metric in METRICS.items()}
+        text = log.read_text(errors="replace") if log.exists() else ""
+    return text + done.stdout + done.stderr, counters.parse(text)
 
 
 def record(names: list[str]) -> Path:
     """Measure, and write all or nothing."""
     kernels = {}
-    for name in names:
+    for name, counted in zip(names, measure(names), strict=True):
         about = subject(name)
         run = next(about.runs())
         kernels[name] = {
@@ -119,9 +132,9 @@ def record(names: list[str]) -> Path:
             "launch": about.launch,
             "size": [run.M, run.N, run.K],
             "bytes": [matrix.nbytes for matrix in about.data(run)[:3]],
-            "counters": measure(name),
+            "counters": counted,
         }
-        print(name, kernels[name]["counters"], flush=True)
+        print(name, counted, flush=True)
     environment = telemetry.environment()
     path = FOLDER / f"kernels_{measurements.slug(environment['gpu'])}.json"
     path.parent.mkdir(exist_ok=True)
@@ -139,8 +152,8 @@ def main() -> int:
     parser.add_argument("--launch", action="store_true")
     arguments = parser.parse_args()
     if arguments.launch:
-        about = subject(arguments.names[0])
-        return 0 if launch(about, next(about.runs())) else 1
+        exact = [launch(about, next(about.runs())) for about in map(subject, arguments.names)]
+        return 0 if all(exact) else 1
     if arguments.check:
         return 0 if check(arguments.names) else 1
     print(record(arguments.names))

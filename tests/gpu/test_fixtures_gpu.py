@@ -92,6 +92,11 @@ def halves(rows: int, out: str) -> Maker:
     return make
 
 
+def copied_bytes() -> Arrays:
+    A = np.random.default_rng(5).integers(1, 200, (32, 16)).astype(np.uint8)
+    return A, A, np.zeros((84, 32, 16), np.uint8)
+
+
 def multiplication(fixture: str, launch: str, size: tuple[int, int, int], *dtypes: str) -> tuple:
     return fixture, launch, product(*size, *dtypes), size, dtypes[-1]
 
@@ -130,6 +135,15 @@ CASES = [
     ("warp_ops", "warp_ops", integers(np.int32, 14 * 32, np.int32), (1, 1, 1), "bits"),
     ("warp_ops", "trade", integers(np.int32, 256, np.int32), (1, 1, 1), "bits"),
     ("atomic_ops", "atomics", integers(np.int32, 48, np.uint64), (1, 1, 1), "bits"),
+    ("copies", "copies", copied_bytes, (1, 1, 1), "bits"),
+    # Fewer tiles than stages, and more.
+    multiplication("gemm_cp_async", "gemm_cp_async", (64, 128, 16), "f32", "f32"),
+    multiplication("gemm_cp_async", "gemm_cp_async", (128, 64, 112), "f32", "f32"),
+    multiplication("pipeline_cp_async", "pipeline_cp_async", (128, 64, 112), "f32", "f32"),
+    multiplication("gemm_wgmma_cluster", "gemm_wgmma_cluster", (136, 200, 456), "f16", "f32"),
+    multiplication(
+        "gemm_pipeline_primitives", "gemm_pipeline_primitives", (33, 40, 50), "f32", "f32"
+    ),
 ]
 IDS = [f"{fixture}-{launch}-{size[0]}" for fixture, launch, _, size, _ in CASES]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from gemmlab import registry, sim
-from gemmlab.errors import ArgumentError, BackendError, BuildError, LaunchError
+from gemmlab.errors import ArgumentError, BackendError, BuildError
 from gemmlab.sim import build
 
 HOST = registry.repository_root() / "kernels" / "common" / "host.cuh"
@@ -100,11 +102,12 @@ constexpr auto kernel = kernel_of<0>;"""
     assert results == [(32.0, (), True), (64.0, (), True)]
 
 
-@pytest.mark.parametrize("launch", ["too_many", "empty"])
-def test_a_refused_launch(kernel_file, launch):
-    out = np.zeros(8, np.float32)
-    with pytest.raises(LaunchError, match="cudaError 9, invalid configuration"):
-        kernel_file("grid").module(launch).launch(out, out, out, 1, 1, 1)
+def test_what_a_library_says_about_its_kernels(kernel_file):
+    step = registry.get("sgemm_03_block_tiling")
+    table = build.kernel(step.path, f"launch_{step.name}").table
+    assert [(k.max_threads, k.static_bytes) for k in table.kernels] == [(1024, 2 * 32 * 32 * 4)]
+    assert table.plain_order
+    assert not build.kernel(kernel_file("shuffles").path, "launch_shuffles").table.plain_order
 
 
 def test_matrices_must_be_contiguous_arrays():
@@ -121,7 +124,24 @@ def test_matrices_must_be_contiguous_arrays():
 
 def test_matrices_that_do_not_fit():
     module = sim.load(registry.get("sgemm_01_naive"))
-    huge = np.broadcast_to(np.float32(0), (1,)).copy()
+    small = np.zeros(1, np.float32)
     big = np.empty(2**29 + 1, np.float32)  # never touched
-    with pytest.raises(LaunchError, match="2 GiB"):
-        module.launch(big, huge, huge, 1, 1, 1)
+    with pytest.raises(ArgumentError, match=r"A, B and C take 2 GiB \(A 2 GiB, B 4 bytes, C 4 b"):
+        module.launch(big, small, small, 1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        ((2**31, 1, 1), "M: got 2147483648, expected a whole number of 32 bits"),
+        ((1, 1.5, 1), "N: got 1.5"),
+        ((1, 1, -(2**31) - 1), "K: got -2147483649"),
+        ((1, 1, 1, "1"), "alpha: got '1', expected a number"),
+        ((1, 1, 1, 1.0, None), "beta: got None"),
+    ],
+)
+def test_a_problem_that_is_none(problem, says):
+    module = sim.load(registry.get("sgemm_01_naive"))
+    A, B, C = sim.integer_matrices(1, 1, 1)
+    with pytest.raises(ArgumentError, match=re.escape(says)):
+        module.launch(A, B, C, *problem)

@@ -1,4 +1,4 @@
-"""Clusters: shared memory of other blocks, the barrier of the cluster, and what goes wrong there."""
+"""Clusters: shared memory of other blocks, the barrier of the cluster, what goes wrong there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ MISTAKES = {
     "cluster_start": ("cluster-lifetime", "before the first such access"),
     "cluster_exit": ("cluster-lifetime", "after the last such access"),
     "cluster_race": ("race", "elements of its own"),
+    "cluster_no_barrier": ("barrier-misuse", "before the first use"),
     "cluster_stuck": ("deadlock", "threads of its cluster that do not arrive"),
 }
 
@@ -30,6 +31,14 @@ def test_a_sum_over_the_cluster(kernel_file, launch, blocks, threads, portable):
     assert np.array_equal(C, expected.ravel())
 
 
+def test_a_thread_may_leave_after_it_has_arrived(kernel_file):
+    A = np.arange(512, dtype=np.float32)
+    C = np.zeros_like(A)
+    module = kernel_file("cluster_leavers").module("leavers")
+    assert module.trace(A, A, C, A.size, 1, 1).findings == ()
+    assert np.array_equal(C, A.reshape(-1, 2, 128)[:, ::-1].ravel())
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_mistake_is_found(kernel_file, name):
     kind, advice = MISTAKES[name]
@@ -41,9 +50,10 @@ def test_the_mistake_is_found(kernel_file, name):
     assert fixture.module("fixed").trace(A, A, C, 8, 8, 8).findings == ()
 
 
-def test_a_deadlock_ends_every_cluster(kernel_file):
-    """Also those that are run after it, on the same OS threads."""
+@pytest.mark.parametrize("name", ["cluster_stuck", "cluster_no_barrier"])
+def test_clusters_do_not_know_of_each_other(kernel_file, name):
+    """Nor of what ran before on the same OS threads."""
     A, C = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
-    module = kernel_file("cluster_stuck").module("broken")
+    module = kernel_file(name).module("broken")
     first, second = (module.trace(A, A, C, 8, 8, 8, threads=n) for n in (1, 4))
     assert first.findings == second.findings

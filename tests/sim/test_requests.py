@@ -8,7 +8,8 @@ import pytest
 from gemmlab.layouts import banks
 
 PATTERNS = 240
-BYTES = 8192
+BYTES = 16384  # fixtures/patterns.cuh
+LOAD, STORE = 0, 1
 
 
 def by_line(trace):
@@ -37,6 +38,12 @@ def random_offsets(random: np.random.Generator, width: int) -> np.ndarray:
     return (index + random.integers(slots)) % slots * width
 
 
+def lanes(offsets: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """fixtures/patterns.cuh's Pattern: offsets in shared and global memory, sizes, active lanes."""
+    bits = np.packbits(mask, bitorder="little").view(np.int32)
+    return np.concatenate([offsets, offsets, np.zeros(32), bits]).astype(np.int32)
+
+
 def random_mask(random: np.random.Generator) -> np.ndarray:
     kind = random.integers(4)
     if kind == 0:
@@ -57,15 +64,16 @@ def test_random_patterns_cost_what_the_layouts_package_says(kernel_file):
         width = (2, 4, 8, 16, 1)[number % 5]
         store = bool(random.integers(2))
         offsets, mask = random_offsets(random, width), random_mask(random)
-        given = np.where(mask, offsets, -1).astype(np.int32)
-        lines = by_line(module.trace(given, memory, out, width, int(store), 0))
+        operation = STORE if store else LOAD
+        lines = by_line(module.trace(lanes(offsets, mask), memory, out, operation, width, 1))
         kind = "st" if store else "ld"
         shared = lines[fixture.lines[f"{kind}.shared"], f"{kind}.shared"]
         far = lines[fixture.lines[f"{kind}.global"], f"{kind}.global"]
         request = banks.wavefronts(offsets, width, mask, store)
         counted = (shared.requests, shared.wavefronts, shared.wavefronts_min, shared.conflicts)
         expected = (1, request.wavefronts, request.minimum, request.conflicts)
-        case = f"pattern {number}: {kind} of {width} bytes, offsets {given.tolist()}"
+        given = np.where(mask, offsets, -1).tolist()
+        case = f"pattern {number}: {kind} of {width} bytes, offsets {given}"
         assert counted == expected, case
         assert far.sectors == banks.sectors(offsets, width, mask), case
         distinct = len(set(offsets[mask].tolist())) * width

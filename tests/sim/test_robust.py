@@ -18,25 +18,35 @@ SANITIZED = (
     "-g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all --param=asan-stack=0 "
     "-D_GLIBCXX_ASSERTIONS"
 )
-# Each ends a block in another way: reported, abandoned, interrupted, through a signal.
-SAMPLES = """
+# Fixture, launcher, M, N, K: blocks that end in every way, and all mechanisms.
+SAMPLES = (
+    *((name, "broken", 8, 8, 8) for name in ("race_halves", "deadlock", "shared_pointer")),
+    *((name, "broken", 8, 8, 8) for name in ("stack_overflow", "division_by_zero")),
+    *(("endless", "endless", number, 2, 1) for number in range(5)),
+    ("long_loop", "long_loop", 1, 3000, 1),
+    ("gemm_cp_async", "gemm_cp_async", 64, 128, 48),
+    ("gemm_ldmatrix_mma", "f16", 64, 64, 64),
+    ("gemm_tma_pipeline", "gemm_tma_pipeline", 130, 136, 100),
+    ("gemm_wgmma", "f16", 64, 128, 128),
+    ("cluster_ring", "cluster_ring", 512, 1, 1),
+    ("mbarrier_ring", "mbarrier_ring", 7, 32, 32),
+    ("bar_ring", "bar_ring", 7, 32, 32),
+)
+RUN_SAMPLES = """
 import numpy as np
 from gemmlab import registry, sim
 
-folder = {folder!r}
-A, C = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
-for name in ("race_halves", "deadlock", "shared_pointer", "stack_overflow", "division_by_zero"):
-    module = sim.load_source(f"{{folder}}/{{name}}.cu", "launch_broken")
-    print([finding.kind for finding in module.trace(A, A, C, 8, 8, 8, threads=2).findings])
-module = sim.load_source(f"{{folder}}/endless.cu", "launch_endless")
-for number in range(5):
-    print([finding.kind for finding in module.trace(A, A, C, number, 2, 8).findings])
+for name, launch, *problem in {samples!r}:
+    A, C = np.full(1 << 15, 2, np.float32), np.zeros(1 << 15, np.float32)
+    module = sim.load_source(f"{folder}/{{name}}.cu", f"launch_{{launch}}")
+    trace = module.trace(A, A, C, *problem, threads=2)
+    print(name, [finding.kind for finding in trace.findings], len(trace.lines))
 for name in ("sgemm_01_naive", "sgemm_03_block_tiling", "sgemm_06_swizzled_a"):
     M, N, K = 128, 128, 32
     A, B, C = sim.integer_matrices(M, N, K)
     module = sim.load(registry.get(name))
     module.launch(A, B, C, M, N, K)
-    print(np.array_equal(C, A @ B), len(module.trace(A, B, C, M, N, K, threads=3).findings))
+    print(name, np.array_equal(C, A @ B), len(module.trace(A, B, C, M, N, K).findings))
 """
 
 
@@ -79,7 +89,9 @@ def test_malformed_launches_and_random_operations():
 @pytest.mark.slow
 def test_the_runtime_under_sanitizers():
     """The same ends as without them: nothing depends on what lies around in memory."""
-    samples = SAMPLES.format(folder=str(HERE / "fixtures"))
+    samples = RUN_SAMPLES.format(samples=SAMPLES, folder=HERE / "fixtures")
     environment = sanitizer()
-    assert python("-c", samples, **environment) == python("-c", samples)
+    plain = python("-c", samples)
+    assert plain.count("gemm") == 7 and plain.count("True 0") == 3
+    assert python("-c", samples, **environment) == plain
     assert python(str(FUZZ), "2", "250", **environment) == python(str(FUZZ), "2", "250")

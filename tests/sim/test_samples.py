@@ -84,6 +84,31 @@ def test_lanes_that_take_no_part_have_no_address():
     assert (whole.requests, rest.requests, who(rest)) == (8, 8, (1, 0, 0))
 
 
+def test_rows_of_matrices(kernel_file):
+    """Lane l of an ldmatrix.x4 points to row l % 16, at the half l / 16 of 16 k."""
+    A, B = (np.ones((64, 64), np.float16) for _ in "AB")
+    C = np.zeros((64, 64), np.float32)
+    trace = kernel_file("gemm_ldmatrix_mma").module("plain").trace(A, B, C, 64, 64, 64)
+    (rows,) = samples(trace, "ldmatrix_x4(a[m]", "ldmatrix")
+    assert rows.elements == tuple(f"sA[{lane % 16 * 32 + lane // 16 * 8}]" for lane in LANES)
+    assert (rows.cost, rows.cost_min) == (16, 4)  # rows of 64 bytes: four of a matrix in one bank
+    assert "In phase 1 lanes 0, 2, 4, 6 meet" in repr(trace.view("ldmatrix_x4(a[m]"))
+
+
+def test_both_sides_of_a_copy(kernel_file):
+    A, B, C = sim.integer_matrices(64, 64, 64)
+    trace = kernel_file("gemm_cp_async").module("gemm_cp_async").trace(A, B, C, 64, 64, 64)
+    (source,) = samples(trace, "// [copy B]", "cp.async.global")
+    (target,) = samples(trace, "// [copy B]", "cp.async.shared")
+    pieces = [(lane // 16, lane % 16 * 4) for lane in LANES]
+    assert source.elements == tuple(f"B[{row}][{column}]" for row, column in pieces)
+    assert target.elements == tuple(f"sB[0][{row}][{column}]" for row, column in pieces)
+    (target,) = samples(trace, "// [copy A]", "cp.async.shared")
+    assert (target.cost, target.cost_min) == (8, 4)
+    view = trace.view("// [copy A]", op="cp.async.shared")
+    assert "8 wavefronts, the minimum is 4: 4 too many. A copy's wavefronts depend" in repr(view)
+
+
 # --- which ones are kept --------------------------------------------------------------------------
 
 
@@ -120,10 +145,20 @@ def test_of_many_shapes_the_first_and_the_dearest_are_kept(kernel_file):
     assert line.requests == 18
 
 
+def test_other_lanes_are_another_shape(kernel_file):
+    _, _, found = traced_shapes(kernel_file, [0, -16, -1, -16])
+    assert [(who(s), s.cost, s.requests) for s in found] == [
+        ((0, 0, 0), 1, 1),
+        ((1, 0, 0), 1, 2 + 2),
+        ((2, 0, 0), 1, 1),
+    ]
+    assert [sum(a is not None for a in s.addresses) for s in found] == [32, 16, 1]
+
+
 def test_any_number_of_threads_keeps_the_same(kernel_file):
-    random = np.random.default_rng(3)
-    for kinds in (3, 8, 9, 33):
-        strides = random.integers(0, kinds, size=60)
+    # A shape at a time, so that any thread may be the first to meet one.
+    for kinds, blocks in ((8, 60), (12, 40)):
+        strides = np.repeat(np.arange(1, 1 + kinds), blocks)
         found = [traced_shapes(kernel_file, strides, threads) for threads in (1, 2, 5)]
         assert found[0] == found[1] == found[2]
 

@@ -12,9 +12,13 @@ from wgmma_probes import addresses_read, probes, read_entry
 from wgmma_products import products
 from wgmma_tiles import bits_of
 
+from gemmlab import registry
 from gemmlab.errors import LaunchError
 
 RECORDED = FIXTURES.parent / "recorded" / "wgmma_addresses.json"
+WAVEFRONTS = registry.repository_root() / "book/measurements/wavefronts/wgmma_h200.json"
+# Of fixtures/wgmma_reads.cu, in the order of its enumeration.
+READ_FORMS = ("ss", "ss.a_trans", "ss.b_trans", "ss.both_trans", "rs", "rs.b_trans")
 
 # name -> kind, marks of the lines, what the message tells to do, stops the kernel.
 MISTAKES = {
@@ -34,6 +38,7 @@ MISTAKES = {
     "other_shape": ("missing-fence", "here", "there", "wgmma_fence() between", False),
     "missing_proxy_fence": ("missing-fence", "here", "there", "fence_proxy_async() after", False),
     "missing_barrier": ("race", "here", "there", "put __syncthreads() between", False),
+    "one_warp_early": ("race", "here", "there", "put __syncthreads() between", False),
     "overwritten": ("overwrite-before-release", "here", "there", "wait until it has", False),
     "unfinished": ("unfinished", "here", None, "wait for it, or leave it out", False),
     "partial": ("deadlock", "here", None, "for warp 3 of its warpgroup", True),
@@ -46,8 +51,9 @@ MISTAKES = {
     "descriptor_stride": ("bad-descriptor", "here", None, "no multiple of the 256", False),
     "descriptor_overlap": ("bad-descriptor", "here", None, "two elements in one place", False),
 }
-# What was there before the wgmma, since nobody has waited for its end.
-LATE = ("missing_wait", "missing_commit")
+# What an untraced run has in place of the accumulators: what was there before the wgmma, unless it
+# does not add to that.
+LATE = {"missing_wait": 0.0, "missing_commit": np.nan}
 
 
 def operands():
@@ -85,7 +91,7 @@ def test_accumulators_come_with_the_wait(kernel_file, name):
     A, B, C = operands()
     fixture = kernel_file(f"wgmma_{name}")
     fixture.module("broken").launch(A, B, C, 64, 8, 16)
-    assert (C == 0).all()
+    assert np.array_equal(C, np.full_like(C, LATE[name]), equal_nan=True)
     fixture.module("fixed").launch(A, B, C, 64, 8, 16)
     assert np.array_equal(C, A.astype(np.float32) @ B.T.astype(np.float32))
 
@@ -105,6 +111,14 @@ def test_fragments_of_a_are_read_at_the_wait(kernel_file):
     late = C.copy()
     fixed.launch(A, B, C, 64, 8, 16)
     assert np.array_equal(late, 2 * C)  # at both times the fragment that came in between
+
+
+@pytest.mark.parametrize("launch", ["one_group", "many_groups"])
+def test_hundreds_of_unfinished_products(kernel_file, launch):
+    A, B, C = operands()
+    module = kernel_file("wgmma_many").module(launch)
+    assert module.trace(A, B, C, 64, 8, 16).findings == ()
+    assert np.array_equal(C, 600 * (A.astype(np.float32) @ B.T.astype(np.float32)))
 
 
 def test_a_forgotten_swizzle_shows_in_the_values_only(kernel_file):
@@ -136,7 +150,6 @@ def test_operands_are_read_where_the_layouts_say(kernel_file):
         assert np.array_equal(addresses_read(launch, operand, tile), tile.addresses()), tile
 
 
-@pytest.mark.skipif(not RECORDED.exists(), reason="not recorded yet")
 def test_operands_are_read_where_an_h200_read_them(kernel_file):
     launch = partial(launch_half, kernel_file("wgmma_layouts").module("forms"))
     for entry in json.loads(RECORDED.read_text())["probes"]:
@@ -183,3 +196,18 @@ def test_operand_reads_are_counted(kernel_file, name, sizes, wavefronts):
     assert reads.line == fixture.lines["wgmma"]
     assert (reads.requests, reads.lanes, reads.width_bytes) == (instructions, 128, 16)
     assert reads.wavefronts == reads.wavefronts_min == instructions * wavefronts
+
+
+def test_operand_reads_cost_what_nsight_compute_read(kernel_file):
+    """Layouts with and without conflicts, if they were read by lanes: they cost the same."""
+    module = kernel_file("wgmma_reads").module("wgmma_reads")
+    nothing, out = np.zeros(16, np.float32), np.zeros(512, np.float32)
+    recorded = json.loads(WAVEFRONTS.read_text())["instructions"]
+    assert len(recorded) > 200
+    for entry in recorded:
+        operands = (entry["a"] or entry["b"], entry["b"])
+        fields = [o[name] for o in operands for name in ("mode", "start", "leading", "stride")]
+        reads = np.array([*fields, entry["instructions"]], np.int32)
+        form = READ_FORMS.index(entry["form"])
+        trace = module.trace(reads, nothing, out, form, entry["n"], entry["warpgroups"])
+        assert trace.totals()["wgmma.shared"]["wavefronts"] == entry["wavefronts"], entry

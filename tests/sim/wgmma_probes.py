@@ -88,12 +88,16 @@ RISKY = tuple(
 
 def encode(addresses: np.ndarray) -> str:
     """Short text for a recording."""
-    return base64.b64encode(zlib.compress(addresses.astype("<u2").tobytes(), 9)).decode()
+    steps = np.diff(addresses.ravel(), prepend=0).astype("<i2")
+    return base64.b64encode(
+        zlib.compress(np.diff(steps, prepend=0).astype("<i2").tobytes(), 9)
+    ).decode()
 
 
 def decode(text: str, rows: int) -> np.ndarray:
     """What `encode` made text of."""
-    return np.frombuffer(zlib.decompress(base64.b64decode(text)), "<u2").reshape(rows, 16)
+    steps = np.frombuffer(zlib.decompress(base64.b64decode(text)), "<i2")
+    return np.cumsum(np.cumsum(steps, dtype="<i2"), dtype="<u2").reshape(rows, 16)
 
 
 def entry(operand: str, tile: Tile, addresses: np.ndarray) -> dict:

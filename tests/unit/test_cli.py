@@ -87,7 +87,7 @@ def test_check_exits_with_1_if_a_kernel_is_wrong(call, monkeypatch):
 
     def fake(error: float, problem: str):
         case = Case(33, 65, 17, 1.0, 0.0, error, problem)
-        return lambda spec, shapes, device: CheckReport(spec.name, "sim", (case,))
+        return lambda spec, shapes, **how: CheckReport(spec.name, "sim", (case,))
 
     module = sys.modules["gemmlab.check"]
     monkeypatch.setattr(module, "check", fake(0.1, ""))

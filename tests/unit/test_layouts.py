@@ -351,7 +351,7 @@ expressions = st.recursive(
 
 
 @given(expressions, st.integers(0, 31), st.integers(0, 31))
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 def test_formulas_have_the_precedence_of_c(text, lane, row):
     """Python gives these operators the same precedence as C."""
     expected = eval(text, {"__builtins__": {}}, {"lane": lane, "row": row})

@@ -2,8 +2,8 @@
 
 Shared memory has 32 banks of 4 bytes; a wavefront serves at most one word of each bank, to any
 number of lanes. The rules were measured, with Nsight Compute on an H200, as single-warp requests
-with random addresses and active lanes; `book/measurements/wavefronts/patterns_h200.json` has some
-1,500 of them, and the tests ask that these functions give every count (`agreement.py`).
+with random addresses and active lanes; `book/measurements/wavefronts/patterns_h200.json` has
+1,646 of them, and the tests ask that these functions give every count (`agreement.py`).
 
 - 1, 2 and 4 bytes a lane: one phase. 8 bytes: two phases of 16 lanes; 16 bytes: four of 8 lanes. A
   phase takes as many wavefronts as its worst bank has different words.
@@ -17,7 +17,9 @@ with random addresses and active lanes; `book/measurements/wavefronts/patterns_h
   partners that are both active or both inactive while it is active. And if all active lanes of a
   16-byte load have one address, a wavefront serves 16 of them.
 - 32-bit integer atomics: as many wavefronts as the worst bank has active lanes, whatever the words.
-  The others become loops of several instructions and are not modelled.
+  Compare and swap takes twice as many; float and 64-bit ones become loops and are not modelled.
+- wgmma: 128 bytes of an operand a wavefront, whatever its layout, swizzle and strides (227 launches
+  in `wgmma_h200.json`): pieces of 8 x 16 bytes, which never conflict.
 - Global memory: one request an instruction, and as many sectors as different 32-byte pieces.
 
 cp.async has rules of its own: `copies.py`.
@@ -208,6 +210,12 @@ def atomic_wavefronts(addresses: ArrayLike, active: ArrayLike | None = None) -> 
     values, lanes = lanes_at(addresses, BANK_BYTES, active)
     users = Counter(values[lane] // BANK_BYTES % BANKS for lane in lanes)
     return max(users.values(), default=0)
+
+
+def wgmma_wavefronts(n: int, a_in_registers: bool = False) -> int:
+    """Wavefronts in which a warpgroup's wgmma.m64nNk16 reads its 16-bit operands."""
+    rows = n if a_in_registers else n + 64
+    return rows * 16 * 2 // (BANKS * BANK_BYTES)
 
 
 def sectors(addresses: ArrayLike, width: int, active: ArrayLike | None = None) -> int:

@@ -1,6 +1,6 @@
 """What one warp's cp.async costs, in wavefronts of shared memory and sectors of global memory.
 
-Measured as in `banks.py`; the recorded copies, 862 of them, all equal what is computed here.
+Measured as in `banks.py`: 462 copies are recorded, and what is computed here equals all of them.
 
 - Through L1 (`ca`): phases of 32, 16 or 8 lanes for 4, 8 or 16 bytes, as for a store. Two lanes of
   a phase collide if their sources share a bank (of the cache, which has shared memory's banks), or
@@ -69,7 +69,11 @@ def copy(
     if width not in ((PIECE,) if past_l1 else (4, 8, PIECE)):
         raise ArgumentError(f"width: got {width!r} bytes, a copy has 4, 8 or 16, and 16 past L1")
     targets, lanes = lanes_at(to, width, active)
-    reading = np.ones(WARP, bool) if reads is None else np.asarray(reads, bool)
+    reading = np.ones(WARP, bool) if reads is None else np.asarray(reads)
+    if reading.shape != (WARP,) or reading.dtype != bool:
+        raise ArgumentError(
+            f"reads: got shape {reading.shape} of {reading.dtype}, expected 32 bool"
+        )
     among = np.isin(np.arange(WARP), lanes) & reading
     sources, readers = lanes_at(source, width, among)
     if not past_l1:

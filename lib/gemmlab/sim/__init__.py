@@ -1,16 +1,21 @@
 """Kernels without a GPU: their CUDA source runs on this machine's processor, and is counted.
 
 Every CUDA thread is a fiber, every block runs on one OS thread, and the compiler reports every load
-and store. What is modelled: values, barriers, warp collectives, shared-memory wavefronts, global
-sectors, races. What is not: time, caches, occupancy.
+and store. What is modelled: values, barriers, warp collectives, asynchronous copies, the copy
+engine, tensor cores, clusters, shared-memory wavefronts, global sectors, races. What is not: time,
+caches, occupancy, registers, and the order in which a tensor core adds within an instruction. What
+PTX leaves open is done as late as it allows, so that a missing wait shows.
 
 What is not seen, because nothing reports it:
 - races in global memory, between blocks or within one;
 - a pointer that walks from one __shared__ array straight into the next (an index out of an array
   is seen, and so is a pointer that leaves all arrays);
 - memcpy of more than 16 bytes, and __device__ variables: executed, not counted;
-- the wavefronts and sectors of atomics, which have not been measured.
-An untraced run (`launch`) checks only what costs nothing: deadlock, index bounds, unmapped memory.
+- the wavefronts and sectors of atomics, the accesses to other blocks' shared memory, and the
+  wavefronts of the copy engine: checked, not counted;
+- barriers of a cluster in a part of a warp, or two arrivals without a wait between them.
+An untraced run (`launch`) checks only what costs nothing: deadlock, index bounds, unmapped memory,
+the operands of barriers, copies and tensor cores.
 A loop without end is given up after a while, and a run that would take minutes has to be allowed.
 """
 
@@ -25,9 +30,11 @@ from ..errors import ArgumentError
 from . import build
 from .findings import Finding
 from .module import SimModule, open_module
+from .samples import Sample
 from .trace import LineCount, Trace
+from .variant import write_variant
 
-__all__ = ["Finding", "LineCount", "SimModule", "Trace", "load", "load_source", "trace"]
+__all__ = ["Finding", "LineCount", "Sample", "SimModule", "Trace", "load", "load_source", "trace"]
 
 
 def load(spec: registry.KernelSpec) -> SimModule:
@@ -38,12 +45,21 @@ def load(spec: registry.KernelSpec) -> SimModule:
     return _open(spec.name, spec.path, f"launch_{spec.name}")
 
 
-def load_source(path: str | Path, launch_name: str, *, portable: bool = False) -> SimModule:
+def load_source(
+    path: str | Path,
+    launch_name: str,
+    *,
+    changes: dict[str, str] | None = None,
+    portable: bool = False,
+) -> SimModule:
     """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
-    portable: switch stacks by ucontext, as on processors that have no switch of ours.
+    changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to
+    be one of this repository. portable: switch stacks by ucontext, as on processors that have no
+    switch of ours.
     """
-    return _open(Path(path).stem, Path(path), launch_name, portable)
+    file = write_variant(Path(path), changes) if changes else Path(path)
+    return _open(file.stem, file, launch_name, portable)
 
 
 def trace(

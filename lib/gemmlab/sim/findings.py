@@ -34,8 +34,8 @@ class Finding:
     """One mistake of a kernel.
 
     kind: "race", "uninitialised-read", "out-of-bounds", "misaligned", "divergent-barrier",
-    "divergent-collective", "deadlock", "stack-overflow", "division-by-zero", "cancelled", or of
-    asynchronous operations those in async_sentences.py.
+    "divergent-collective", "deadlock", "endless-loop", "stack-overflow", "division-by-zero",
+    "assertion", "launcher", "cancelled", or of asynchronous operations those in async_sentences.py.
     file, line: where; other_file, other_line: the other side, None if there is none.
     count: how often it was seen. fatal: whether a block could not go on.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 
@@ -9,6 +10,13 @@ from dataclasses import dataclass
 # the function; this section lists where they start. They are never executed.
 _BOUNDS_SECTION = "__patchable_function_entries"
 _NOP_BYTES = {"EM_X86_64": 1, "EM_AARCH64": 4}
+
+
+# What a kernel may call of the runtime without ordering some of its threads and not others.
+_PLAIN = re.compile(
+    r"sim_(syncthreads|(thread|block)_index|(block|grid)_size|atomic\w*|assertion_failed|launch|"
+    r"set_attribute|device_attribute|last_error|error_\w+)"
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,12 @@ def read_facts(elf) -> tuple[KernelFacts, ...]:
         own = sum(size for name, size in arrays.items() if owned[name] == function)
         facts.append(KernelFacts(offset, bounds.get(offset, 0), own + shared))
     return tuple(f for f in facts if f.max_threads or f.static_bytes)
+
+
+def has_plain_order(elf) -> bool:
+    """Whether nothing but __syncthreads can order the threads of the library's kernels."""
+    names = (s.name for s in elf.get_section_by_name(".dynsym").iter_symbols())
+    return all(_PLAIN.fullmatch(name) for name in names if name.startswith("sim_"))
 
 
 def _owner(array: str, functions: set[str]) -> str | None:

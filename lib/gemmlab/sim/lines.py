@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .kernels import KernelFacts, read_facts
+from .kernels import KernelFacts, has_plain_order, read_facts
 
 # file, line, column
 Frame = tuple[str, int, int]
@@ -39,6 +39,7 @@ class LineTable:
     frames: tuple[tuple[Frame, ...], ...]
     arrays: tuple[SharedArray, ...]
     kernels: tuple[KernelFacts, ...] = ()
+    plain_order: bool = False
 
     def locate(self, pc: int, own: Path, hidden: Path) -> Frame | None:
         """The innermost place in the file `own`, else the innermost outside of the folder `hidden`.
@@ -68,16 +69,18 @@ class LineTable:
         """As text, for the cache."""
         arrays = [(a.name, a.offset, a.bytes) for a in self.arrays]
         kernels = [(k.offset, k.max_threads, k.static_bytes) for k in self.kernels]
-        return json.dumps([self.starts, self.sites, self.frames, arrays, kernels])
+        parts = [self.starts, self.sites, self.frames, arrays, kernels, self.plain_order]
+        return json.dumps(parts)
 
     @classmethod
     def from_json(cls, text: str) -> LineTable:
         """What to_json wrote."""
-        starts, sites, frames, arrays, kernels = json.loads(text)
+        starts, sites, frames, arrays, kernels, plain_order = json.loads(text)
         places = tuple(tuple(tuple(frame) for frame in site) for site in frames)
         return cls(
             *(tuple(starts), tuple(sites), places),
             *(tuple(SharedArray(*a) for a in arrays), tuple(KernelFacts(*k) for k in kernels)),
+            plain_order,
         )
 
 
@@ -88,14 +91,15 @@ def read_library(path: Path) -> LineTable:
     places: dict[int, tuple[Frame, ...]] = {}
     with path.open("rb") as file:
         elf = ELFFile(file)
-        arrays, kernels = tuple(_shared_arrays(elf)), read_facts(elf)
+        arrays = tuple(_shared_arrays(elf))
+        kernels, plain_order = read_facts(elf), has_plain_order(elf)
         dwarf = elf.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             places.update(_unit_places(dwarf, unit))
     numbers: dict[tuple[Frame, ...], int] = {}
     starts = tuple(sorted(places))
     sites = tuple(numbers.setdefault(places[start], len(numbers)) for start in starts)
-    return LineTable(starts, sites, tuple(numbers), arrays, kernels)
+    return LineTable(starts, sites, tuple(numbers), arrays, kernels, plain_order)
 
 
 def dynamic_array_names(compiled: Path) -> list[str]:

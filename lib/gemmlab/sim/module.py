@@ -173,7 +173,7 @@ class SimModule:
             _integers([n for a in table.static_arrays for n in (a.offset, a.bytes)]),
             len(table.static_arrays),
             _integers([n for kernel in table.kernels for n in astuple(kernel)]),
-            len(table.kernels),
+            *(len(table.kernels), int(table.plain_order)),
             ctypes.c_int64(table.dynamic_offset),
         )
         if handle is None:

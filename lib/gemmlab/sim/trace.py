@@ -25,8 +25,9 @@ _SUMMED = ("requests", "wavefronts", "wavefronts_min", "conflicts", "sectors", "
 
 @dataclass(frozen=True)
 class LineCount:
-    """The requests of one kind that one source line makes; a request is one warp's access.
+    """The requests of one kind that one source line makes.
 
+    A request is one warp's access; of TMA it is one box, of wgmma one warpgroup's instruction.
     op: one of OPS. width_bytes: bytes a lane. lanes: mean number of active lanes. (Neither says
     anything about TMA and wgmma, whose requests are not made lane by lane.)
     wavefronts (shared memory) and sectors of 32 bytes (global memory) are sums over all requests,

@@ -58,14 +58,15 @@ int main(int, char** argv) {
   const auto entry = function<int (*)(const void*)>(kernel, "gemmlab_sim_entry");
   const auto describe =
       function<const void* (*)(uintptr_t, const uint32_t*, const uint32_t*, uint32_t, const void*,
-                               uint32_t, const void*, uint32_t, int64_t)>(runtime,
-                                                                          "gemmlab_sim_module");
+                               uint32_t, const void*, uint32_t, int, int64_t)>(
+          runtime, "gemmlab_sim_module");
   const void* module = describe(reinterpret_cast<uintptr_t>(entry), starts.data(), sites.data(),
                                 uint32_t(starts.size()), arrays.data(), uint32_t(arrays.size() / 2),
-                                kernels.data(), uint32_t(kernels.size() / 3), dynamic_offset[0]);
+                                kernels.data(), uint32_t(kernels.size() / 3), 1, dynamic_offset[0]);
   void** addresses[] = {&problem[0].A, &problem[0].B, &problem[0].C};
   for (int i = 0; i < 3; ++i) {
-    *addresses[i] = function<void* (*)(size_t)>(runtime, "gemmlab_sim_allocate")(matrices[i].size());
+    *addresses[i] =
+        function<void* (*)(size_t)>(runtime, "gemmlab_sim_allocate")(matrices[i].size());
     for (size_t at = 0; at < matrices[i].size(); ++at)
       static_cast<char*>(*addresses[i])[at] = matrices[i][at];
   }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .mutants import Mutant
 
 
-def sample(mutants: Sequence[Mutant], of_each: int = 3) -> list[Mutant]:
+def sample(mutants: Sequence[Mutant], of_each: int = 2) -> list[Mutant]:
     """At most `of_each` of every operator, one a kernel where there are enough kernels.
 
     Drawn by a hash of the id, so always the same; in the order of `mutants`.

@@ -30,18 +30,19 @@ inline void on_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u
   record(fiber, make_event(pc, OPS[u32(access)], log2_width, offset));
 }
 
-inline void on_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc) {
+// Bounds and races of what is not the usual case of on_shared.
+void check_shared(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
+
+inline __attribute__((always_inline)) void on_shared(Fiber& fiber, u32 offset, u32 log2_width,
+                                                     Access access, u32 pc) {
   constexpr Op OPS[] = {Op::LOAD_SHARED, Op::STORE_SHARED, Op::ATOMIC_SHARED};
   const u32 width = 1u << log2_width;
-  Worker& worker = *fiber.worker;
   if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
-  if (!worker.shared().holds(offset, width)) refuse_shared(fiber, width, access, pc);
-  if (access == Access::READ)
-    worker.races().read(fiber, offset, width, pc);
-  else if (access == Access::WRITE)
-    worker.races().write(fiber, offset, width, pc);
-  else
-    worker.races().atomic(fiber, offset, width, pc);
+  Worker& worker = *fiber.worker;
+  // What is calm lies in an array; wider reads may lie in two.
+  const bool usual = access == Access::READ && worker.races().is_calm(fiber, offset, width) &&
+                     (width <= 4 || worker.shared().holds(offset, width));
+  if (!usual) check_shared(fiber, offset, width, access, pc);
   record(fiber, make_event(pc, OPS[u32(access)], log2_width, offset));
 }
 

@@ -40,16 +40,17 @@ extern "C" {
 
 // Describes the kernel library that holds `address`. `starts` (rising) and `sites` give the place
 // in the source of all code from one start to the next; `arrays` are offset, bytes of each
-// __shared__ array; `kernels` are described in module.h. Returns null if no library holds the
-// address.
+// __shared__ array; `kernels` and `plain_order` are described in module.h. Returns null if no
+// library holds the address.
 const void* gemmlab_sim_module(uintptr_t address, const uint32_t* starts, const uint32_t* sites,
                                uint32_t site_count, const sim::SharedArray* arrays,
                                uint32_t array_count, const sim::KernelFacts* kernels,
-                               uint32_t kernel_count, int64_t dynamic_offset) {
+                               uint32_t kernel_count, int plain_order, int64_t dynamic_offset) {
   auto module = std::make_unique<sim::Module>();
   if (!sim::find_library(address, *module)) return nullptr;
   module->arrays.assign(arrays, arrays + array_count);
   module->kernels.assign(kernels, kernels + kernel_count);
+  module->has_plain_order = plain_order != 0;
   module->dynamic_offset = dynamic_offset;
   module->site_of_pc.resize(module->code_bytes + 1);
   for (uint32_t i = 0; i < site_count; ++i) {

@@ -90,14 +90,6 @@ Cost wide_load(const u32 (&address)[WARP], u32 mask, u32 width) {
   return cost;
 }
 
-// Every active lane of a bank takes a wavefront, the same word included.
-Cost atomic(const u32 (&address)[WARP], u32 mask) {
-  u32 users[BANKS] = {}, most = 0;
-  for (; mask; mask &= mask - 1)
-    most = std::max(most, ++users[address[__builtin_ctz(mask)] / WORD % BANKS]);
-  return {most, 1};
-}
-
 // Fast answer for the common cases: neighbours, or one address for all. 0 if it is another case.
 u32 conflict_free(const u32 (&address)[WARP], u32 mask, u32 width) {
   if (width != WORD || mask != 0xffffffffu) return 0;
@@ -126,7 +118,6 @@ u32 distinct(const u32 (&value)[WARP]) {
 }  // namespace
 
 Cost shared_wavefronts(const u32 (&address)[WARP], u32 mask, u32 width, Serve serve) {
-  if (serve == Serve::ATOMIC) return atomic(address, mask);
   if (const u32 one = conflict_free(address, mask, width)) return {one, one};
   if (serve == Serve::LOAD && width > WORD) return wide_load(address, mask, width);
   const u32 lanes = std::min(WARP, WARP * WORD / width);

@@ -14,8 +14,8 @@ struct Cost {
 };
 
 // By which rules a shared-memory request is served. An ldmatrix or stmatrix is served as a store of
-// 16 bytes by the lanes that point to rows; an atomic is one on 32-bit integers.
-enum class Serve : u32 { LOAD, STORE, ATOMIC };
+// 16 bytes by the lanes that point to rows.
+enum class Serve : u32 { LOAD, STORE };
 
 // Byte addresses by lane; lanes outside of `mask` are ignored. `width` is 1, 2, 4, 8 or 16 bytes.
 Cost shared_wavefronts(const u32 (&address)[WARP], u32 mask, u32 width, Serve serve);

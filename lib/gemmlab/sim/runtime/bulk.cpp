@@ -27,11 +27,8 @@ template <class Visit>
 void for_each_taken(const Box& box, Visit visit) {
   for (u32 row = 0; row < box.map.box_rows; ++row) {
     const RowPart part = box.part(row);
-    for (u32 at = part.begin; at < part.end;) {
-      const u32 next = std::min(part.end, (at / TensorMap::CHUNK + 1) * TensorMap::CHUNK);
-      visit(box.place(row * box.row_bytes() + at), next - at);
-      at = next;
-    }
+    box.for_each_chunk(row, part.begin, part.end,
+                       [&](u32, u32 place, u32 count) { visit(place, count); });
   }
 }
 

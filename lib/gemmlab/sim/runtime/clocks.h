@@ -81,7 +81,7 @@ class Clocks {
   std::vector<Clock> base_;    // by rank: what all threads of the block know beyond themselves
   std::vector<Clock> clocks_;  // by slot of a thread, made at its first need
   std::vector<Clock> fences_;  // by slot: what it knew at its last fence
-  u64 changes_ = 0;  // of what anyone knows or has fenced
+  u64 changes_ = 0;            // of what anyone knows or has fenced
   Clock joined_, common_;
   u32 common_slot_ = 0;  // whose `common_` is, and of when
   u64 common_changes_ = 0;

@@ -4,6 +4,19 @@
 
 namespace sim {
 
+void PutOff::push_back(std::function<void()> work) {
+  if (work_.size() == MOST) do_oldest();
+  work_.push_back(std::move(work));
+}
+
+bool PutOff::do_oldest() {
+  if (work_.empty()) return false;
+  const std::function<void()> oldest = std::move(work_.front());
+  work_.pop_front();
+  oldest();
+  return true;
+}
+
 void Cluster::begin_launch(u32 ranks, u32 threads, bool traced) {
   ranks_ = ranks;
   threads_ = threads;
@@ -37,6 +50,7 @@ void Cluster::begin() {
   arrivals_ = 0;
   live_threads_ = ranks_ * threads_;
   phase_ = 0;
+  for (u32 rank = 0; rank < ranks_; ++rank) workers_[rank]->forget_block();
   if (!traced_) return;
   races.begin();
   arriving_ = completed_ = races.clocks().new_clock();
@@ -55,20 +69,12 @@ void Cluster::hand_on(u32 rank) {
   if (turn_ != rank) changed_.notify_all();
 }
 
-bool Cluster::advance() {
-  if (copies.empty()) return false;
-  const std::function<void()> oldest = std::move(copies.front());
-  copies.pop_front();
-  oldest();
-  return true;
-}
-
 Cluster::Turn Cluster::pass(u32 rank) {
   if (abandoned_) return Turn::ABANDONED;
   if (stuck_) return Turn::STUCK;
   if (++idle_ >= u32(__builtin_popcount(running_))) {
     idle_ = 0;
-    if (advance()) return Turn::AGAIN;
+    if (copies.do_oldest()) return Turn::AGAIN;
     stuck_ = true;
     return Turn::STUCK;
   }

@@ -19,12 +19,26 @@ class Worker;
 
 constexpr u32 MAX_RANKS = 16;  // blocks of a cluster
 
+// Work that the copy engine has accepted. It is done as late as the machine may do it, in order:
+// one piece whenever no thread of the cluster can go on. So a missing wait shows. The oldest is
+// also done before there are too many, so that a loop without a wait does not use up this machine's
+// memory.
+class PutOff {
+ public:
+  void clear() { work_.clear(); }
+  void push_back(std::function<void()> work);
+  // Returns false if there is nothing to do.
+  bool do_oldest();
+
+ private:
+  static constexpr size_t MOST = 4096;
+  std::deque<std::function<void()>> work_;
+};
+
 class Cluster {
  public:
   RaceCheck races;
-  // Work that the copy engine has accepted. It is done as late as the machine may do it, in order:
-  // one piece whenever no thread of the cluster can go on. So a missing wait shows.
-  std::deque<std::function<void()>> copies;
+  PutOff copies;
 
   void begin_launch(u32 ranks, u32 threads, bool traced);
   void set_worker(u32 rank, Worker& worker) { workers_[rank] = &worker; }
@@ -65,11 +79,10 @@ class Cluster {
   u64 barrier_phase() const { return phase_; }
   u32 arrivals() const { return arrivals_; }
   u32 live_threads() const { return live_threads_; }
-  void thread_ended();
+  void thread_ended(const Fiber& fiber);
 
  private:
   void begin();
-  bool advance();
   void hand_on(u32 rank);
   void complete_barrier();
 
@@ -90,7 +103,8 @@ class Cluster {
   std::atomic<u32> headway_{0};
   std::atomic<bool> busy_{false}, given_up_{false};
 
-  u32 arrivals_ = 0, live_threads_ = 0;
+  u32 arrivals_ = 0;  // of threads that have not ended
+  u32 live_threads_ = 0;
   u64 phase_ = 0;
   Clock arriving_, completed_;
 };

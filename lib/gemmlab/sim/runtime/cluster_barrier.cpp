@@ -11,11 +11,6 @@ void Cluster::arrive(Fiber& fiber) {
   complete_barrier();
 }
 
-void Cluster::thread_ended() {
-  --live_threads_;
-  if (arrivals_) complete_barrier();
-}
-
 void Cluster::complete_barrier() {
   if (arrivals_ < live_threads_) return;
   arrivals_ = 0;
@@ -33,6 +28,18 @@ struct Arrivals : Mechanism {
 };
 
 u64& phase_of(const Fiber& fiber) { return fiber.worker->state<Arrivals>().phase[fiber.index]; }
+
+}  // namespace
+
+// The others go on without it, whether it has arrived or not.
+void Cluster::thread_ended(const Fiber& fiber) {
+  --live_threads_;
+  if (!arrivals_) return;
+  if (phase_of(fiber) > phase_) --arrivals_;
+  if (arrivals_) complete_barrier();
+}
+
+namespace {
 
 bool all_arrived(Fiber& fiber) {
   const u64 arrived = phase_of(fiber);

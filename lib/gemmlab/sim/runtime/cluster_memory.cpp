@@ -26,7 +26,7 @@ char* remote(Fiber& fiber, u32 address, Access access, u32 pc) {
   Cluster& cluster = fiber.worker->cluster();
   const u32 rank = rank_of(address, fiber.rank), offset = offset_in_block(address);
   Worker* owner = cluster.worker(rank);
-  if (!owner || !owner->shared().holds(offset, WIDTH)) refuse_shared(fiber, WIDTH, access, pc);
+  if (!owner || !owner->shared().contains(offset, WIDTH)) refuse_shared(fiber, WIDTH, access, pc);
   if (offset % WIDTH) refuse_misaligned(fiber, offset, WIDTH, access, pc);
   if (fiber.worker->launch().traced) {
     if (rank != fiber.rank) check_peer(fiber, rank, pc);

@@ -11,8 +11,12 @@ namespace sim {
 struct Context {
 #ifdef GEMMLAB_SIM_UCONTEXT
   ucontext_t saved;
+  void prefetch() const {}
 #else
   void* stack_pointer = nullptr;  // everything else is on the stack
+  void prefetch() const {
+    for (int i = 0; i < 4; ++i) __builtin_prefetch(static_cast<char*>(stack_pointer) + 64 * i);
+  }
 #endif
 };
 

@@ -42,17 +42,17 @@ enum class Kind : u32 {
   COPY_SIZE,               // name: a copy; number: its bytes, those from the source
   COPY_SOURCE,             // name: a copy; its source is not in global memory
   // Of barriers and the copy engine (gemmlab/sim/barrier_sentences.py); name: the operation.
-  MISALIGNED_OPERAND,   // number: the alignment of a shared address, bytes past it
-  BAD_ARGUMENT,         // number: the value; other_name: what it is, and what is allowed
-  BAD_TENSOR_MAP,       // an address at which no tensor map stands
-  MBARRIER_MISSING,     // an address at which no mbarrier has been initialised
-  MBARRIER_TWICE,       // pc: mbarrier_init, other_pc: that of the barrier that stands there
-  MBARRIER_OVERRUN,     // pc: an arrival too many, other_pc: mbarrier_init; number: its count
-  MBARRIER_TOUCHED,     // pc: an ordinary access to a barrier's bytes, other_pc: mbarrier_init
-  MBARRIER_UNORDERED,   // pc: a use, other_pc: mbarrier_init, of which the thread need not know
-  MBARRIER_UNFENCED,    // pc: an operation of the copy engine, other_pc: mbarrier_init
-  TRANSACTION_BYTES,    // STUCK in a phase that has all arrivals
-  BARRIER_COUNTS,       // two numbers of threads for one named barrier; number: both
+  MISALIGNED_OPERAND,  // number: the alignment of a shared address, bytes past it
+  BAD_ARGUMENT,        // number: the value; other_name: what it is, and what is allowed
+  BAD_TENSOR_MAP,      // an address at which no tensor map stands
+  MBARRIER_MISSING,    // an address at which no mbarrier has been initialised
+  MBARRIER_TWICE,      // pc: mbarrier_init, other_pc: that of the barrier that stands there
+  MBARRIER_OVERRUN,    // pc: an arrival too many, other_pc: mbarrier_init; number: its count
+  MBARRIER_TOUCHED,    // pc: an ordinary access to a barrier's bytes, other_pc: mbarrier_init
+  MBARRIER_UNORDERED,  // pc: a use, other_pc: mbarrier_init, of which the thread need not know
+  MBARRIER_UNFENCED,   // pc: an operation of the copy engine, other_pc: mbarrier_init
+  TRANSACTION_BYTES,   // STUCK in a phase that has all arrivals
+  BARRIER_COUNTS,      // two numbers of threads for one named barrier; number: both
   // Of wgmma (gemmlab/sim/wgmma_sentences.py).
   BAD_DESCRIPTOR,          // number: DescriptorFault, 0 A or 1 B, detail, bytes of a pattern's row
   DOUBTFUL_DESCRIPTOR,     // the same, of one that can be executed

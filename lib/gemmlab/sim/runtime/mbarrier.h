@@ -53,9 +53,14 @@ class Mbarriers : public Mechanism {
   std::unordered_map<u32, Mbarrier> barriers_;  // by offset in shared memory
 };
 
+// The barrier at a shared address, also of another block, initialised or not.
+Mbarrier& find_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address);
 // The initialised barrier at a shared address, also of another block, that `fiber` applies an
 // operation to. Gives up the block if there is none.
 Mbarrier& use_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address);
+// Gives up the block, for the value of an argument.
+[[noreturn]] void refuse_mbarrier(Fiber& fiber, Kind kind, const AsyncOp& op, i64 value,
+                                  const char* what);
 // One arrival of the fiber.
 void arrive(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op);
 void expect_bytes(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes);

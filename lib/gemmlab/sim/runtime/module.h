@@ -27,8 +27,9 @@ struct Module {
   u32 shared_bytes = 0;   // size of the segment
   std::vector<SharedArray> arrays;
   std::vector<KernelFacts> kernels;
-  i64 dynamic_offset = -1;      // where `smem` starts, -1 if the kernel has none
-  std::vector<u32> site_of_pc;  // equal numbers: copies of one place in the source
+  bool has_plain_order = false;  // nothing but __syncthreads orders the kernels' threads
+  i64 dynamic_offset = -1;       // where `smem` starts, -1 if the kernel has none
+  std::vector<u32> site_of_pc;   // equal numbers: copies of one place in the source
 
   bool holds(uintptr_t address) const { return address - code < image_bytes; }
   // Null for a kernel that has no bounds and no arrays.

@@ -6,13 +6,16 @@
 
 namespace sim {
 
-void RaceCheck::begin_launch(u32 shared_bytes, u32 ranks, u32 threads, Findings& findings) {
+void RaceCheck::begin_launch(u32 shared_bytes, u32 ranks, u32 threads, bool plain,
+                             Findings& findings) {
   findings_ = &findings;
+  plain_ = plain;
   bytes_ = shared_bytes;
   ranks_ = ranks;
   clocks_.begin_launch(ranks, threads);
   agent_names_.assign(Clocks::AGENTS, "an asynchronous copy");
   cells_.assign(ranks_ * bytes_ / 4 + 1, Cell());
+  calm_.assign(cells_.size(), 0);
   pending_.clear();
   shift_ = 2;
 }
@@ -23,6 +26,7 @@ void RaceCheck::begin() {
   if (shift_ == 2 && pending_.empty()) return;
   shift_ = 2;
   cells_.assign(ranks_ * bytes_ / 4 + 1, Cell());
+  calm_.assign(cells_.size(), 0);
   pending_.clear();
 }
 
@@ -37,6 +41,7 @@ void RaceCheck::refine(u32 shift) {
     coarse.swap(finer);
   };
   split(cells_);
+  calm_.assign(cells_.size(), 0);
   split(pending_);
   shift_ = shift;
 }
@@ -53,6 +58,9 @@ void RaceCheck::read(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
     else if (!knows_write(fiber, *cell))
       raced = cell;
     note_read(fiber, fiber.slot, fiber.stamp, *cell, pc);
+    if (plain_ && is_written(*cell) && cell->write.stamp <= fiber.synced &&
+        cell->read[1].stamp > fiber.synced)
+      calm_[size_t(cell - cells_.data())] = fiber.synced;
   }
   if (raced) report_unordered_read(fiber, *raced, pc);
 }
@@ -64,17 +72,19 @@ void RaceCheck::report_unordered_read(const Fiber& fiber, const Cell& cell, u32 
     report(Kind::RACE_READ_WRITE, fiber, cell.write.pc, pc);
 }
 
+// A reader that this one knows of gives up its place. Else the newest takes the second place, so
+// that the first and the last reader are known, if possible of different warps.
 inline void RaceCheck::note_read(const Fiber& knower, u32 slot, u32 stamp, Cell& cell, u32 pc) {
-  const u32 warp = slot / WARP;
-  const bool current = cell.read[1].stamp > knower.synced;
-  const u32 warps[2] = {cell.reader[0] / WARP, cell.reader[1] / WARP};
-  // The usual case: two readers are known already and this one adds nothing.
-  if (current && !knower.clock && (warps[0] != warps[1] || warps[0] == warp)) return;
+  // The usual case: two readers since the last barrier, and nothing but barriers puts in order.
+  const bool both_count = cell.read[1].stamp > knower.synced && !knower.clock;
   int place = -1;
-  for (int i = 0; i < 2 && place < 0; ++i)
+  for (int i = 0; i < 2 && place < 0 && !both_count; ++i)
     if (clocks_.knows(knower, cell.reader[i], cell.read[i].stamp)) place = i;
-  if (place < 0 && warps[0] == warps[1] && warps[0] != warp) place = 1;
-  if (place < 0) return;
+  if (place < 0) {
+    const u32 first = cell.reader[0] / WARP, second = cell.reader[1] / WARP;
+    if (slot / WARP == first && second != first) return;
+    place = 1;
+  }
   cell.read[place] = {stamp, pc};
   cell.reader[place] = u16(slot);
 }

@@ -3,8 +3,8 @@
 //
 // Two accesses of different threads to one cell, at least one of them a write, are a race unless
 // the later thread knows of the earlier access (clocks.h). A cell keeps its last writer and two
-// readers. Where more than two threads read, readers of different warps are kept; a third reader
-// that only a partial __syncwarp leaves unordered can be missed.
+// readers, the first and the last, if possible of different warps. A reader between these that
+// alone is left unordered (by barriers for a part of the block) can be missed.
 //
 // An asynchronous operation begins, and ends when someone has waited for it. In between its memory
 // is pending: nobody may read what it fills, nobody may write what it reads.
@@ -31,7 +31,8 @@ struct AsyncOp {
 
 class RaceCheck {
  public:
-  void begin_launch(u32 shared_bytes, u32 ranks, u32 threads, Findings& findings);
+  // `plain`: nothing but __syncthreads orders the threads of the kernel.
+  void begin_launch(u32 shared_bytes, u32 ranks, u32 threads, bool plain, Findings& findings);
   void begin();
   // A block has ended: what others did in its memory, and no thread of it knows, may come too late.
   void end_block(const Fiber* fibers, u32 threads);
@@ -41,6 +42,16 @@ class RaceCheck {
   Clocks& clocks() { return clocks_; }
 
   void read(const Fiber& fiber, u32 offset, u32 width, u32 pc);
+  // Whether a read by the fiber, in its own block, would change nothing and report nothing, because
+  // of what was read since the last barrier. True of most reads, which so look at nothing else.
+  bool is_calm(const Fiber& fiber, u32 offset, u32 width) const {
+    const u32 start = fiber.rank * bytes_ + offset;
+    u32 i = start >> shift_;
+    do {
+      if (calm_[i] != fiber.synced) return false;
+    } while (++i <= (start + width - 1) >> shift_);
+    return true;
+  }
   void write(const Fiber& fiber, u32 offset, u32 width, u32 pc);
   // Atomics do not race with each other.
   void atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc);
@@ -82,12 +93,14 @@ class RaceCheck {
     return clocks_.knows(fiber, cell.writer, cell.write.stamp);
   }
   bool is_written(const Cell& cell) const { return cell.write.stamp > clocks_.start(); }
-  // The cells of an access: the first, and the one past the last.
+  // The cells of an access: the first, and the one past the last. They are calm no longer.
   Cell* cells(const Fiber& fiber, u32 address, u32 width, Cell*& end) {
     if (width < 1u << shift_) refine(u32(__builtin_ctz(width)));
     const u32 offset = rank_of(address, fiber.rank) * bytes_ + offset_in_block(address);
-    end = &cells_[(offset + width - 1) >> shift_] + 1;
-    return &cells_[offset >> shift_];
+    const u32 first = offset >> shift_, last = (offset + width - 1) >> shift_;
+    for (u32 i = first; i <= last; ++i) calm_[i] = 0;
+    end = &cells_[last] + 1;
+    return &cells_[first];
   }
   Pending& pending(const Cell* cell);
   void refine(u32 shift);
@@ -106,11 +119,16 @@ class RaceCheck {
   Findings* findings_ = nullptr;
   Clocks clocks_;
   std::vector<Cell> cells_;
+  // By cell the barrier since which it is calm: its writer is known to all, and two threads have
+  // read it, one of which at least is not the next writer. Only of kernels whose threads nothing
+  // but __syncthreads orders: else it matters who the readers are.
+  std::vector<u32> calm_;
   std::vector<Pending> pending_;          // beside the cells, made when the first operation begins
   std::vector<const char*> agent_names_;  // what each agent did last
   u32 shift_ = 2;                         // log2 of the bytes of a cell
   u32 bytes_ = 0, ranks_ = 1;             // of a block; blocks
-  bool marked_ = false;                   // some cell was read before it was written
+  bool plain_ = false;
+  bool marked_ = false;  // some cell was read before it was written
 };
 
 }  // namespace sim

@@ -31,9 +31,12 @@ bool WarpEvents::uniform() const {
   const u32 mask = active();
   if (!mask) return true;
   const LaneEvents& first = lane[__builtin_ctz(mask)];
-  const auto equal = [](Event a, Event b) { return what_of(a) == what_of(b); };
   return std::all_of(lane, lane + WARP, [&](const LaneEvents& l) {
-    return !l.size() || std::equal(l.begin, l.end, first.begin, first.end, equal);
+    if (!l.size()) return true;
+    if (l.size() != first.size()) return false;
+    u32 different = 0;  // mostly 0, so that leaving early would only slow the loop
+    for (size_t i = 0; i < l.size(); ++i) different |= what_of(l.begin[i] ^ first.begin[i]);
+    return !different;
   });
 }
 
@@ -124,7 +127,8 @@ class Occurrences {
   std::vector<Entry> entries_;
 };
 
-bool is_store(Op op) {
+// Their lanes are grouped as those of a store are.
+bool is_served_as_store(Op op) {
   return op == Op::STORE_SHARED || op == Op::LOAD_MATRIX || op == Op::STORE_MATRIX;
 }
 
@@ -140,7 +144,7 @@ bool counts_sectors(Op op) {
 Cost cost_of(Op op, u32 width, const Request& request) {
   const auto& [mask, address] = request;
   if (op == Op::LOAD_SHARED) return shared_wavefronts(address, mask, width, Serve::LOAD);
-  if (is_store(op)) return shared_wavefronts(address, mask, width, Serve::STORE);
+  if (is_served_as_store(op)) return shared_wavefronts(address, mask, width, Serve::STORE);
   if (counts_sectors(op)) return global_sectors(address, mask, width);
   return {0, 0};
 }

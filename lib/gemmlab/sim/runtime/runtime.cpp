@@ -38,6 +38,7 @@
 #include "wgmma.cpp"
 #include "wgmma_calls.cpp"
 #include "mbarrier.cpp"
+#include "mbarrier_calls.cpp"
 #include "fence.cpp"
 #include "named_barrier.cpp"
 #include "tensor_map.cpp"

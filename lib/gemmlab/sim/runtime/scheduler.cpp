@@ -57,6 +57,8 @@ bool Worker::run_lanes(Warp& warp) {
       findings_.add(reason_to_stop(warp.fibers[n], warp.fibers[n].wait.pc));
       abandoned_ = true;
     }
+    // Stacks are far apart in memory: let the next one come while this one runs.
+    if (n + 1 < warp.size) warp.fibers[n + 1].context.prefetch();
     if (!abandoned_) resume(warp.fibers[n]);
     if (abandoned_) return false;
   }

@@ -1,11 +1,11 @@
 #include "tensor_map.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "../include/cuda.h"
 #include "../include/gemmlab_sim/abi.h"
 #include "limits.h"
+#include "shared_memory.h"
 
 namespace sim {
 
@@ -24,27 +24,19 @@ RowPart Box::part(u32 row) const {
           map.base + at * map.row_stride + (x + first) * map.element_bytes};
 }
 
-namespace {
-
-// Calls visit(offset in the row, place in shared memory, bytes) for the chunks of a part of a row.
-template <class Visit>
-void for_each_chunk(const Box& box, u32 row, u32 begin, u32 end, Visit visit) {
-  for (u32 at = begin; at < end;) {
-    const u32 next = std::min(end, (at / TensorMap::CHUNK + 1) * TensorMap::CHUNK);
-    visit(at, box.place(row * box.row_bytes() + at), next - at);
-    at = next;
-  }
+u32 Box::shared_bytes() const {
+  u32 end = address;
+  for_each_piece([&](u32 place, u32 count) { end = std::max(end, place + count); });
+  return end - address;
 }
-
-}  // namespace
 
 void Box::load(char* memory) const {
   for (u32 row = 0; row < map.box_rows; ++row) {
     const RowPart part = this->part(row);
     const auto zero = [&](u32, u32 place, u32 count) { std::memset(memory + place, 0, count); };
-    for_each_chunk(*this, row, 0, part.begin, zero);
-    for_each_chunk(*this, row, part.end, row_bytes(), zero);
-    for_each_chunk(*this, row, part.begin, part.end, [&](u32 at, u32 place, u32 count) {
+    for_each_chunk(row, 0, part.begin, zero);
+    for_each_chunk(row, part.end, row_bytes(), zero);
+    for_each_chunk(row, part.begin, part.end, [&](u32 at, u32 place, u32 count) {
       std::memcpy(memory + place, part.global + (at - part.begin), count);
     });
   }
@@ -52,7 +44,7 @@ void Box::load(char* memory) const {
 
 void Box::take(const char* memory, char* copy) const {
   for (u32 row = 0; row < map.box_rows; ++row)
-    for_each_chunk(*this, row, 0, row_bytes(), [&](u32 at, u32 place, u32 count) {
+    for_each_chunk(row, 0, row_bytes(), [&](u32 at, u32 place, u32 count) {
       std::memcpy(copy + row * row_bytes() + at, memory + place, count);
     });
 }
@@ -105,11 +97,9 @@ CUresult unsupported_map(const char* format, Values... values) {
 
 #define GEMMLAB_ENCODE "cuTensorMapEncodeTiled: "
 
-// The driver's conditions (cuda.h, cuTensorMapEncodeTiled), for what is supported.
-CUresult check_map(const TensorMap& map, const CUtensorMap* out,
-                   const cuuint32_t* element_strides) {
-  if (reinterpret_cast<uintptr_t>(out) % 64)
-    return invalid_map(GEMMLAB_ENCODE "tensorMap is not 64-byte aligned; let it be a CUtensorMap");
+// The driver's conditions (cuda.h, cuTensorMapEncodeTiled), for what is supported. That tensorMap
+// be a multiple of 64 bytes is documented too, but the driver takes others.
+CUresult check_map(const TensorMap& map, const cuuint32_t* element_strides) {
   if (!map.base || reinterpret_cast<uintptr_t>(map.base) % 16)
     return invalid_map(GEMMLAB_ENCODE "globalAddress is %u past a multiple of 16 bytes, or null",
                        u32(reinterpret_cast<uintptr_t>(map.base) % 16));
@@ -135,6 +125,13 @@ CUresult check_map(const TensorMap& map, const CUtensorMap* out,
                        "boxDim[0] is %u bytes, more than the swizzle's %u; use a narrower box, and "
                        "several of them for a tile",
                        row_bytes, map.swizzle_bytes);
+  // Not documented: the driver refuses a box of 256 KiB. Where it draws the line is not known; here
+  // it is what fits in a block.
+  if (row_bytes * map.box_rows > SharedMemory::MAX_DYNAMIC)
+    return invalid_map(GEMMLAB_ENCODE
+                       "boxDim makes boxes of %u bytes, more than the %u of shared memory that a "
+                       "block can have; use smaller boxes",
+                       row_bytes * map.box_rows, u32(SharedMemory::MAX_DYNAMIC));
   for (int i = 0; i < 2; ++i)
     if (element_strides[i] < 1 || element_strides[i] > 8)
       return invalid_map(GEMMLAB_ENCODE "elementStrides holds %u, allowed are 1 to 8",
@@ -181,7 +178,7 @@ extern "C" CUresult sim_tensor_map_encode_tiled(
   map.box_rows = box[1];
   map.element_bytes = sim::bytes_of(type);
   map.swizzle_bytes = sim::span_of(swizzle);
-  if (const CUresult error = sim::check_map(map, out, element_strides)) return error;
+  if (const CUresult error = sim::check_map(map, element_strides)) return error;
   std::memcpy(out, &map, sizeof map);
   return CUDA_SUCCESS;
 }

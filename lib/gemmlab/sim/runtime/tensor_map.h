@@ -1,6 +1,8 @@
 // What the copy engine knows of a tensor (cuda.h, CUtensorMap), and the box of it that one
 // instruction moves. Two dimensions: x along a row, y from row to row.
 #pragma once
+#include <algorithm>
+
 #include "types.h"
 
 namespace sim {
@@ -35,18 +37,37 @@ struct Box {
   u32 row_bytes() const { return map.box_columns * map.element_bytes; }
   // All of it, whatever lies in the tensor: so many bytes an mbarrier is told of.
   u32 bytes() const { return row_bytes() * map.box_rows; }
-  // What it takes of shared memory: where rows are shorter than the span, the last ones share it.
-  u32 shared_bytes() const {
-    return (bytes() + map.swizzle_bytes - 1) / map.swizzle_bytes * map.swizzle_bytes;
-  }
+  // From row to row in shared memory. With a swizzle every row has a span of its own, and leaves
+  // the rest of it alone where it is shorter; without one rows are dense. (Seen on an H200.)
+  u32 pitch() const { return std::max(row_bytes(), map.swizzle_bytes); }
+  // From the box's address past its last byte in shared memory.
+  u32 shared_bytes() const;
   RowPart part(u32 row) const;
 
-  // Where byte `offset` of the row-major box is in shared memory. A span of 128 bytes: bits 4 to 6
-  // of the address become their XOR with bits 7 to 9; 64: 4, 5 with 7, 8; 32: 4 with 7. (CuTe:
+  // Where byte `at` of a row is in shared memory. A span of 128 bytes: bits 4 to 6 of the address
+  // become their XOR with bits 7 to 9; 64: 4, 5 with 7, 8; 32: 4 with 7. (CuTe:
   // Swizzle<3|2|1,4,3>.)
-  u32 place(u32 offset) const {
-    const u32 plain = address + offset;
+  u32 place(u32 row, u32 at) const {
+    const u32 plain = address + row * pitch() + at;
     return plain ^ (plain >> 3 & (map.swizzle_bytes - TensorMap::CHUNK));
+  }
+
+  // Calls visit(byte of the row, place in shared memory, bytes) for the chunks of a part of a row.
+  template <class Visit>
+  void for_each_chunk(u32 row, u32 begin, u32 end, Visit visit) const {
+    for (u32 at = begin; at < end;) {
+      const u32 next = std::min(end, (at / TensorMap::CHUNK + 1) * TensorMap::CHUNK);
+      visit(at, place(row, at), next - at);
+      at = next;
+    }
+  }
+  // Calls visit(place in shared memory, bytes) for the pieces that the box takes there: all of it
+  // where rows fill their pitch, since chunks stay in their span.
+  template <class Visit>
+  void for_each_piece(Visit visit) const {
+    if (pitch() == row_bytes()) return visit(address, bytes());
+    for (u32 row = 0; row < map.box_rows; ++row)
+      for_each_chunk(row, 0, row_bytes(), [&](u32, u32 place, u32 count) { visit(place, count); });
   }
 
   // `memory`: the shared memory that `address` counts from.

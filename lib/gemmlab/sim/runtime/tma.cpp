@@ -42,9 +42,10 @@ Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u3
     fiber.worker->abandon(fiber, finding);
   }
   check_alignment(fiber, op, address, BOX_ALIGNMENT);
+  const u32 shared_bytes = box.shared_bytes();
   if (rank_of(address, fiber.rank) != fiber.rank ||
-      !fiber.worker->shared().contains(box.address, box.shared_bytes()))
-    refuse_shared(fiber, box.shared_bytes(), shared, op.pc);
+      !fiber.worker->shared().contains(box.address, shared_bytes))
+    refuse_shared(fiber, shared_bytes, shared, op.pc);
   check_global(fiber, op, box, shared == Access::READ ? Access::WRITE : Access::READ);
   return box;
 }
@@ -83,9 +84,11 @@ struct Load {
       Worker& target = *cluster.worker(rank);
       box.load(target.shared().at(0));
       const u32 stamp = end_copy(target, *barriers[rank], box.bytes());
-      if (fiber->worker->launch().traced)
-        cluster.races.end_write(*fiber, op, barriers[rank]->agent, stamp,
-                                map_to_rank(box.address, rank), box.shared_bytes());
+      if (!fiber->worker->launch().traced) continue;
+      box.for_each_piece([&](u32 place, u32 bytes) {
+        cluster.races.end_write(*fiber, op, barriers[rank]->agent, stamp, map_to_rank(place, rank),
+                                bytes);
+      });
     }
   }
 };
@@ -100,6 +103,8 @@ void start_load(Fiber& fiber, const AsyncOp& op, const Box& box, u32 barrier_add
     finding.number[0] = ranks;
     worker.abandon(fiber, finding);
   }
+  if (rank_of(barrier_address, fiber.rank) != fiber.rank)
+    refuse_shared(fiber, Mbarrier::BYTES, Access::WRITE, op.pc);
   auto load = std::make_shared<Load>(Load{&fiber, op, box, {}});
   load->barriers.resize(cluster.ranks());
   for (u32 rank = 0; rank < cluster.ranks(); ++rank) {
@@ -107,8 +112,10 @@ void start_load(Fiber& fiber, const AsyncOp& op, const Box& box, u32 barrier_add
     Mbarrier& barrier = use_mbarrier(fiber, op, map_to_rank(barrier_address, rank));
     begin_copy(fiber, barrier, op);
     load->barriers[rank] = &barrier;
-    if (worker.launch().traced)
-      worker.races().begin_write(fiber, op, map_to_rank(box.address, rank), box.shared_bytes());
+    if (!worker.launch().traced) continue;
+    box.for_each_piece([&](u32 place, u32 bytes) {
+      worker.races().begin_write(fiber, op, map_to_rank(place, rank), bytes);
+    });
   }
   count_box(fiber, op, Op::TMA_LOAD, box);
   cluster.copies.push_back([load] { load->finish(); });

@@ -20,15 +20,20 @@ bool Warp::can_run() const { return any(State::READY); }
 
 bool Warp::is_together() const {
   const Fiber* first = nullptr;
+  bool ended_ahead = false;
   for (u32 n = 0; n < size; ++n) {
     const Fiber& fiber = fibers[n];
-    if (fiber.state == State::DONE) continue;
+    if (fiber.state == State::DONE) {
+      ended_ahead |= log && fiber.log_at != log->lane(n).begin();
+      continue;
+    }
     if (fiber.state == State::AT_COLLECTIVE) return false;
     if (!first) first = &fiber;
     if (fiber.state != first->state) return false;
     if (fiber.state == State::AT_CONDITION && fiber.wait.line != first->wait.line) return false;
   }
-  return true;
+  // The lane whose arrival completes a barrier does not stop at it, and may have come to its end.
+  return !(ended_ahead && first && first->state == State::AT_CONDITION);
 }
 
 u32 Warp::awaited_by(const Fiber& fiber) const {

@@ -15,7 +15,7 @@ bool refuse_wgmma(Fiber* fibers, const Finding& why) {
   return false;
 }
 
-// what: "lanes of its warp" or "warps of its warpgroup", which should do the same.
+// what: lanes or warps that should do the same.
 bool refuse_divergence(Fiber* fibers, u32 other_pc, const char* what) {
   Finding finding = {Kind::DIVERGENT_WARPGROUP, fibers->wait.pc, other_pc};
   finding.name = Wgmma::NAME;
@@ -151,8 +151,7 @@ void Wgmma::begin_reads(Worker& worker, Warpgroup& group, const Operation& opera
 }
 
 // One request for the warpgroup, and a wavefront for each eight pieces of 16 bytes, wherever they
-// stand: measured on an H200 for all layouts, widths and forms, and with offsets that make no
-// sense.
+// stand. An H200 counts so in every layout, width and form, and with offsets that make no sense.
 void Wgmma::count_reads(Worker& worker, const Operation& operation) {
   const Event event = make_event(operation.pc, Op::WGMMA_READ, 4, 0);
   Counter counter;
@@ -195,7 +194,7 @@ void Wgmma::finish(Worker& worker, Fiber* fibers, u64 end, const uintptr_t* lowe
   Warpgroup& group = group_of(*fibers);
   WarpState& warp = warp_of(group, *fibers);
   const bool traced = worker.launch().traced;
-  if (warp.finished == end) return;
+  if (warp.finished >= end) return;
   for (; warp.finished < end; ++warp.finished) {
     Operation& operation = group.operation(warp.finished);
     if (!operation.finished++) {

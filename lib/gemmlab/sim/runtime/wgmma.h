@@ -4,6 +4,9 @@
 // All four warps come to an instruction before any goes on. What it does is put off to the latest
 // moment that is allowed: shared memory is read when the first of the four warps waits for it, a
 // warp's registers are read and written when that warp does. So a missing wait shows in the result.
+//
+// A group is the whole warpgroup's ("wgmma.commit_group"): a warp that has waited for it knows that
+// the parts of the other three read shared memory no more.
 #pragma once
 #include <deque>
 #include <map>

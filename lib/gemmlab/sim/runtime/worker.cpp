@@ -40,7 +40,8 @@ bool Worker::begin_launch(const Launch& launch, Cluster& cluster, u32 rank) {
   requests_.begin(*launch.module);
   shared_.attach(*launch.module, launch.dynamic_bytes);
   if (launch.traced && rank == 0)
-    races().begin_launch(shared_.bytes(), launch.ranks(), launch.threads(), findings_);
+    races().begin_launch(shared_.bytes(), launch.ranks(), launch.threads(),
+                         launch.module->has_plain_order, findings_);
   return open_fibers();
 }
 
@@ -100,7 +101,6 @@ void Worker::begin_block(u32 block) {
     warp.waiting = 0;
   }
   if (launch_->traced) clocks().begin_block(rank_, fibers_.data());
-  mechanisms_.begin_block(*this);
 }
 
 void Worker::end_block() {
@@ -171,7 +171,7 @@ void Worker::wait_for_room(Fiber& fiber, u32 pc) {
 
 void Worker::finish(Fiber& fiber) {
   --live_;
-  cluster_->thread_ended();
+  cluster_->thread_ended(fiber);
   cluster_->note_headway();
   warps_[fiber.index / WARP].live &= ~(1u << fiber.lane);
   stop(fiber, State::DONE);

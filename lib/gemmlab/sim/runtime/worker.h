@@ -1,5 +1,6 @@
 // Everything about the block that an OS thread runs: its fibers, its barrier, its checks. Workers
-// share nothing but the launch, so any number of them gives the same counts.
+// share nothing but the launch and, within a cluster, what cluster.h has; so any number of them
+// gives the same counts.
 #pragma once
 #include <atomic>
 #include <csetjmp>
@@ -42,6 +43,8 @@ class Worker {
   // Called by the OS thread that will run the blocks: as `rank` of clusters, of which one is run at
   // a time. Returns false if memory ran out.
   bool begin_launch(const Launch& launch, Cluster& cluster, u32 rank);
+  // Before any block of a cluster runs: one that has not begun yet has no barriers for the others.
+  void forget_block() { mechanisms_.begin_block(*this); }
   void run_block(u32 block);
 
   const Launch& launch() const { return *launch_; }

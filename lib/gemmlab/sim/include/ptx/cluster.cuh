@@ -1,4 +1,4 @@
-// The simulator's twin of kernels/ptx/cluster.cuh.
+// Stand-in for kernels/ptx/cluster.cuh.
 #pragma once
 #include <cuda_runtime.h>
 

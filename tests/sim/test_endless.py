@@ -1,0 +1,97 @@
+"""Loops without end, and Ctrl-C: a run stops, says where it was, and leaves the process usable."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from gemmlab import registry, sim
+from gemmlab.errors import ArgumentError, LaunchError
+
+
+def matrices(size=64):
+    return np.zeros(size, np.float32), np.zeros(size, np.float32)
+
+
+ENDLESS = ("poll", "count", "one_lane", "together", "apart")
+
+
+@pytest.fixture
+def short_budget(monkeypatch):
+    monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "0.3")
+
+
+def run(module, traced: bool, *problem) -> list[str]:
+    """Kinds and lines of what stopped it."""
+    A, C = matrices()
+    if traced:
+        return [str(finding) for finding in module.trace(A, A, C, *problem).findings]
+    with pytest.raises(LaunchError) as caught:
+        module.launch(A, A, C, *problem)
+    return str(caught.value).splitlines()[1:]
+
+
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("name", ENDLESS)
+def test_an_endless_loop_is_given_up(kernel_file, short_budget, name, traced, portable):
+    fixture = kernel_file("endless")
+    module = fixture.module("endless", portable)
+    (found,) = run(module, traced, ENDLESS.index(name), 4, 1)
+    line = fixture.lines[name]
+    assert found.startswith(f"tests/sim/fixtures/endless.cu:{line}: endless-loop: Thread ")
+    assert f"goes round a loop at line {line} without end: for 0.3 s no thread" in found
+    A, C = matrices()
+    A[0] = 1.0
+    module.launch(A, A, C, 0, 1, 1)
+    assert C[0] == 2.0
+
+
+def test_headway_is_no_endless_loop(kernel_file, monkeypatch):
+    """The whole takes longer than the budget, but threads return one after the other."""
+    monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "0.15")
+    A, B, C = sim.integer_matrices(256, 512, 512)
+    start = time.monotonic()
+    trace = sim.load(registry.get("sgemm_01_naive")).trace(A, B, C, 256, 512, 512, threads=1)
+    assert time.monotonic() - start > 0.15
+    assert trace.findings == ()
+    assert np.array_equal(C, A @ B)
+
+
+@pytest.mark.parametrize("text", ["no", "-1", "0", "nan", "inf"])
+def test_a_wrong_budget(kernel_file, monkeypatch, text):
+    monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", text)
+    A, C = matrices()
+    with pytest.raises(ArgumentError, match=r"GEMMLAB_SIM_BUDGET_S: is .*, expected seconds"):
+        kernel_file("grid").module("grid").launch(A, A, C, 1, 1, 1)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("name", ENDLESS)
+def test_ctrl_c_stops_a_run(kernel_file, name, traced):
+    fixture = kernel_file("endless")
+    module = fixture.module("endless")
+    A, C = matrices()
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    start = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        (module.trace if traced else module.launch)(A, A, C, ENDLESS.index(name), 4, 1)
+    assert time.monotonic() - start < 5
+    timer.join()
+    A[0] = 1.0
+    assert module.trace(A, A, C, 0, 1, 1).findings == ()
+    assert C[0] == 2.0
+
+
+def test_signal_handlers_are_ours_only_while_a_launch_runs(kernel_file):
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGURG)
+    A, C = matrices()
+    kernel_file("stops").module("kernel").launch(A, A, C, 0, 32, 1)
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGURG)) == before
+    os.kill(os.getpid(), signal.SIGURG)  # ignored, as it was before

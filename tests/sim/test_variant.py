@@ -1,0 +1,39 @@
+"""A changed copy of a kernel file: it finds what it includes, and the original stays as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gemmlab import sim
+from gemmlab.errors import ArgumentError
+
+FILE = Path(__file__).parent / "fixtures" / "gemm_cp_async.cu"
+LAUNCH = "launch_gemm_cp_async"
+SIZE = (64, 64, 64)
+
+
+def traced(changes):
+    A, B, C = sim.integer_matrices(*SIZE)
+    trace = sim.load_source(FILE, LAUNCH, changes=changes).trace(A, B, C, *SIZE)
+    return trace, np.array_equal(C, A @ B)
+
+
+def test_a_change_is_compiled():
+    before = FILE.read_text()
+    trace, exact = traced({"cp_async_wait<STAGES - 2>": "cp_async_wait<STAGES - 1>"})
+    assert not exact
+    assert "read-before-wait" in {finding.kind for finding in trace.findings}
+    assert FILE.read_text() == before
+
+
+def test_a_harmless_change_keeps_the_kernel_right():
+    trace, exact = traced({"STAGES = 3": "STAGES = 2"})
+    assert exact and not trace.findings
+
+
+def test_text_that_is_not_there_is_refused():
+    with pytest.raises(ArgumentError, match=r"'STAGES = 9' does not stand in gemm_cp_async\.cu"):
+        traced({"STAGES = 9": "STAGES = 2"})
