@@ -71,9 +71,17 @@ def test_a_wrong_budget(kernel_file, monkeypatch, text):
         kernel_file("grid").module("grid").launch(A, A, C, 1, 1, 1)
 
 
+@pytest.fixture
+def ctrl_c():
+    """Python's answer to Ctrl-C, also where a shell started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize("name", ENDLESS)
-def test_ctrl_c_stops_a_run(kernel_file, name, traced):
+def test_ctrl_c_stops_a_run(kernel_file, ctrl_c, name, traced):
     fixture = kernel_file("endless")
     module = fixture.module("endless")
     A, C = matrices()

@@ -29,12 +29,12 @@ CASES = re.findall(
 )
 # The error's name, both numbers, what to do.
 REFUSED = {
-    "threads_1025": ("InvalidConfiguration", "1025 x 1 x 1", "limit of 1024", "smaller blocks"),
-    "threads_wrap_around": ("InvalidConfiguration", "65536 x 65536", "limit of 1024"),
-    "block_z_65": ("InvalidConfiguration", "blockDim.z is 65", "at most 64", "in x or y"),
-    "grid_0": ("InvalidConfiguration", "0 x 1 x 1 blocks", "at least 1", "smaller than the tile"),
-    "grid_z_65536": ("InvalidConfiguration", "gridDim.z is 65536", "at most 65535", "in x"),
-    "grid_x_2_31": ("InvalidConfiguration", "2147483648", "at most 2147483647"),
+    "threads_1025": ("InvalidValue", "1025 x 1 x 1", "limit of 1024", "smaller blocks"),
+    "threads_wrap_around": ("InvalidValue", "65536 x 65536", "limit of 1024"),
+    "block_z_65": ("InvalidValue", "blockDim.z is 65", "at most 64", "in x or y"),
+    "grid_0": ("InvalidValue", "0 x 1 x 1 blocks", "at least 1", "smaller than the tile"),
+    "grid_z_65536": ("InvalidValue", "gridDim.z is 65536", "at most 65535", "in x"),
+    "grid_x_2_31": ("InvalidValue", "2147483648", "at most 2147483647"),
     "dynamic_49153": ("InvalidValue", "49153 bytes of dynamic", "49152", "FuncSetAttribute(kernel"),
     "dynamic_300000": ("InvalidValue", "300000 bytes", "at most 232448", "smaller tiles"),
     "static_40000_dynamic_9153": ("InvalidValue", "9153 bytes of dynamic and 40000 of static"),
@@ -109,7 +109,7 @@ def test_what_launchers_ask_of_the_runtime(kernel_file):
         (2, "stops.cu:{thread}: launcher: The launcher, which runs on the host"),
         (3, "throws an exception; let it return a cudaError_t"),
         (4, "the launcher returned cudaErrorInvalidValue (1); M=4, N=8, K=1"),
-        (5, "cudaErrorInvalidConfiguration: a block of 2048"),
+        (5, "cudaErrorInvalidValue: a block of 2048"),
         (6, ""),
     ],
 )

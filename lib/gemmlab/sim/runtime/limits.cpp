@@ -42,7 +42,7 @@ bool is_empty(SimIndex size) { return !size.x || !size.y || !size.z; }
 u64 volume(SimIndex size) { return u64(size.x) * size.y * size.z; }
 
 cudaError_t check_block(SimIndex block, const KernelFacts* facts) {
-  constexpr cudaError_t ERROR = cudaErrorInvalidConfiguration;
+  constexpr cudaError_t ERROR = cudaErrorInvalidValue;
   if (is_empty(block))
     return refuse(ERROR, "the block has %u x %u x %u threads; every size must be at least 1",
                   block.x, block.y, block.z);
@@ -56,7 +56,7 @@ cudaError_t check_block(SimIndex block, const KernelFacts* facts) {
         "more of them",
         block.x, block.y, block.z, MAX_THREADS);
   if (facts && facts->max_threads && volume(block) > facts->max_threads)
-    return refuse(cudaErrorInvalidConfiguration,
+    return refuse(cudaErrorInvalidValue,
                   "a block of %u threads, but the kernel's __launch_bounds__ promises at most %u; "
                   "launch fewer, or raise the bound",
                   u32(volume(block)), facts->max_threads);
@@ -64,7 +64,7 @@ cudaError_t check_block(SimIndex block, const KernelFacts* facts) {
 }
 
 cudaError_t check_grid(SimIndex grid) {
-  constexpr cudaError_t ERROR = cudaErrorInvalidConfiguration;
+  constexpr cudaError_t ERROR = cudaErrorInvalidValue;
   if (is_empty(grid))
     return refuse(
         ERROR,
@@ -142,13 +142,14 @@ cudaError_t refuse(cudaError_t error, const char* format, ...) {
   return last_error.error = error;
 }
 
+// Names and order as cudaLaunchKernelEx gave them on an H200 (tests/sim/recorded/launches.json).
 cudaError_t check_launch(const SimLaunch& launch, const Module& module) {
   const Attributes& set = attributes[launch.kernel];
   const i64 fixed = static_bytes(module, launch.kernel);
   cudaError_t error = check_block(launch.block, module.facts(launch.kernel));
   if (!error) error = check_grid(launch.grid);
-  if (!error) error = check_shared(fixed, launch.dynamic_bytes, set);
   if (!error) error = check_cluster(launch.cluster, launch.grid, set);
+  if (!error) error = check_shared(fixed, launch.dynamic_bytes, set);
   return error;
 }
 
