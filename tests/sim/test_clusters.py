@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-# name -> kind, advice, fatal.
+# name -> kind, advice.
 MISTAKES = {
     "cluster_start": ("cluster-lifetime", "before the first such access"),
     "cluster_exit": ("cluster-lifetime", "after the last such access"),
