@@ -131,10 +131,15 @@ def load(path: str | Path | None = None) -> Measurements:
 
 
 def save(measurements: Measurements, path: str | Path | None = None) -> Path:
-    """Write a recorded file in one step: a reader meanwhile, or after a crash, sees a whole one."""
+    """Write a recorded file; see `write_whole`."""
     path = Path(path) if path else folder() / f"{slug(measurements.gpu)}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(_rounded(measurements.to_dict()), indent=1, allow_nan=False) + "\n"
+    return write_whole(path, text)
+
+
+def write_whole(path: Path, text: str) -> Path:
+    """Write a file in one step: a reader meanwhile, or after a crash, sees a whole one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

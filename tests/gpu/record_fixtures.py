@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -137,11 +136,8 @@ def record(names: list[str]) -> Path:
         print(name, counted, flush=True)
     environment = telemetry.environment()
     path = FOLDER / f"kernels_{measurements.slug(environment['gpu'])}.json"
-    path.parent.mkdir(exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_text(json.dumps({"environment": environment, "kernels": kernels}, indent=1) + "\n")
-    os.replace(draft, path)
-    return path
+    text = json.dumps({"environment": environment, "kernels": kernels}, indent=1) + "\n"
+    return measurements.write_whole(path, text)
 
 
 def main() -> int:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -196,14 +195,10 @@ def record(only: Sequence[str], seed: int | None, folder: Path) -> list[Path]:
 def write(name: str, content: dict, folder: Path, gpu: str) -> Path:
     """A recorded file, with a line for each entry, replaced in one step."""
     path = folder / f"{name}_{measurements.slug(gpu)}.json"
-    folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(content, separators=(",", ":"))
     for first in ("op", "form"):
         text = text.replace(f'{{"{first}"', f'\n{{"{first}"')
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_text(text + "\n")
-    os.replace(draft, path)
-    return path
+    return measurements.write_whole(path, text + "\n")
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ book/measurements/wavefronts/sanitizer_<gpu>.json: errors by tool; -1: it did no
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -164,11 +163,8 @@ def record() -> Path:
     environment = telemetry.environment()
     slug = measurements.slug(environment["gpu"])
     path = measurements.folder() / "wavefronts" / f"sanitizer_{slug}.json"
-    path.parent.mkdir(exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}")
-    draft.write_text(json.dumps({"environment": environment, "kernels": kernels}) + "\n")
-    os.replace(draft, path)
-    return path
+    text = json.dumps({"environment": environment, "kernels": kernels}) + "\n"
+    return measurements.write_whole(path, text)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import tomllib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gemmlab import mutation
+from gemmlab import measurements, mutation
 from gemmlab.telemetry import commit
 
 from .mutants import Mutant
@@ -58,10 +56,5 @@ def write(judged: Sequence[Judged], path: Path | None = None) -> mutation.Mutant
     kernels = [subject.name for subject, _, _ in judged]
     head = json.dumps({"schema": mutation.SCHEMA, "environment": made, "kernels": kernels})
     lines = ",\n".join(json.dumps(row) for row in rows(judged, explanations()))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(f'{head[:-1]}, "mutants": [\n{lines}\n]}}\n')
-    os.chmod(draft, 0o644)  # mkstemp's 0600 would stay with the file
-    os.replace(draft, path)
-    return mutation.load(path)
+    text = f'{head[:-1]}, "mutants": [\n{lines}\n]}}\n'
+    return mutation.load(measurements.write_whole(path, text))
