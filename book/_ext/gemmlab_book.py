@@ -6,6 +6,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from ipython_pygments_lexers import IPython3Lexer
+from pygments.lexer import bygroups, using
+from pygments.lexers import CppLexer
+from pygments.token import Keyword, Operator, Text
 from sphinx.application import Sphinx
 
 # Starts kernels on a remote server; jupyter-book has no switch that leaves its script out.
@@ -19,6 +23,20 @@ DEAD_WEIGHT = re.compile(
 # Each output of a notebook stands alone, so a page with five widgets has their module five times.
 STYLE = re.compile(r"<style>.*?</style>\n?", re.DOTALL)
 MODULE = re.compile(r'import\("data:text/javascript;base64,[^"]+"\)')
+
+
+class CellLexer(IPython3Lexer):
+    """Code cells, of which those with %%kernel are C++ below their first line."""
+
+    tokens = IPython3Lexer.tokens | {
+        "root": [
+            (
+                r"(?s)\A(\s*)(%%)(kernel\b)([^\n]*\n)(.*)",
+                bygroups(Text, Operator, Keyword, Text, using(CppLexer)),
+            ),
+            *IPython3Lexer.tokens["root"],
+        ]
+    }
 
 
 def _name(asset: object) -> str:
@@ -69,6 +87,7 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Register with Sphinx."""
+    app.add_lexer("ipython3", CellLexer)
     app.connect("html-page-context", drop_scripts, priority=990)
     app.connect("build-finished", lighten)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

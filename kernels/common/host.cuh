@@ -10,9 +10,13 @@ struct GemmArgs {
   void* C;
   int M, N, K;
   float alpha, beta;
+  // Scratch memory of workspace_<name>(args) bytes, 256-byte aligned. What it holds at the launch
+  // is undefined. Null for a step that has no such function, and where it returns 0.
+  void* workspace = nullptr;
+  int config = -1;  // which of the step's configurations to run; -1: the step chooses
 };
 
-constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+__host__ __device__ constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 // One launch path for all steps: cudaLaunchKernelEx is a plain function template, so the same line
 // compiles with nvcc and with a C++ compiler, and clusters will need its attributes.

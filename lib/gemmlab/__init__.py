@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import sys
 
-# Five functions have the name of their module. Imported here, the function is what `lab.check`
+# Six functions have the name of their module. Imported here, the function is what `lab.check`
 # means; inside the package say `from .check import ...`, which always finds the module.
 from .bench import bench
 from .check import check
@@ -14,6 +15,7 @@ from .experiments import experiment
 from .pitfalls import pitfalls
 from .run import kernel, matrices, variant
 from .source import diff, source
+from .tune import tune
 
 __version__ = "0.1.0"
 
@@ -25,7 +27,7 @@ _LAZY = {
 }
 _MODULES = (
     *("agreement", "diagrams", "exercises", "layouts", "measurements", "plots", "registry", "sim"),
-    *("tables", "widgets"),
+    *("sass", "subtiles", "tables", "widgets"),
 )
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
         "matrices",
         "pitfalls",
         "source",
+        "tune",
         "variant",
     ),
     *_LAZY,
@@ -58,3 +61,12 @@ def __getattr__(name: str):
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Give an IPython shell the cell magic %%kernel; importing gemmlab in a notebook does it."""
+    importlib.import_module(".magic", __name__).load_ipython_extension(shell)
+
+
+if (_ipython := sys.modules.get("IPython")) and (_shell := _ipython.get_ipython()):
+    load_ipython_extension(_shell)

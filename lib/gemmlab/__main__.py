@@ -1,4 +1,4 @@
-"""The command line: python -m gemmlab doctor | list | check | bench | trace | record."""
+"""The command line: python -m gemmlab doctor | list | check | bench | tune | trace | record."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from . import _html, registry
 from .errors import BackendError, GemmlabError
 from .measurements import SECTIONS
+from .results import DEFAULT_BASELINES, OTHER_PRECISION
 
 _DEVICES = {"gpu": "cuda", "sim": "cpu"}
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -134,6 +135,7 @@ def check(
 @click.option("--warm-l2", is_flag=True, help="Leave the inputs in L2 between launches.")
 @click.option("--samples", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for each kernel.")
+@click.option("--tf32", is_flag=True, help="Also time cuBLAS with TF32 on.")
 @_json
 def bench(
     kernels: Sequence[str],
@@ -142,6 +144,7 @@ def bench(
     warm_l2: bool,
     samples: int,
     seconds: float | None,
+    tf32: bool,
     as_json: bool,
 ) -> None:
     """Time KERNELS (all, if none is named) against cuBLAS.
@@ -157,8 +160,35 @@ def bench(
         warm_l2=warm_l2,
         samples=samples,
         seconds=seconds,
+        baselines=(*DEFAULT_BASELINES, *(OTHER_PRECISION if tf32 else ())),
     )
     _show(result, as_json)
+
+
+@main.command()
+@click.argument("kernel")
+@click.option("--sizes", type=_Sizes(), default="4096", show_default=True)
+@click.option("--samples", type=click.IntRange(1), default=20, show_default=True)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=0.3,
+    show_default=True,
+    help="Time for each configuration at each size.",
+)
+@click.option("--again", is_flag=True, help="Measure what the cache already has, too.")
+@_json
+def tune(
+    kernel: str, sizes: list, samples: int, seconds: float, again: bool, as_json: bool
+) -> None:
+    """Time every configuration of KERNEL against cuBLAS, and keep the best of each size.
+
+    The choices go into the cache, for this GPU; an interrupted tuning goes on where it was. Without
+    a GPU this shows the recorded tuning, and says so.
+    """
+    from .tune import tune as run_tune
+
+    _show(run_tune(kernel, sizes, samples=samples, seconds=seconds, again=again), as_json)
 
 
 @main.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ from .figure import Theme, canvas, spread
 from .results import show_rate
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -22,16 +20,6 @@ class Bar:
     name: str
     tflops: float
     share: str
-    strong: bool
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A kernel in a roofline."""
-
-    name: str
-    intensity: float
-    tflops: float
     strong: bool
 
 
@@ -68,41 +56,7 @@ def ladder(theme: Theme, bars: Sequence[Bar], cublas: float, size: int, corner: 
     axes.set_xlim(0, 1.03 * longest)
     axes.set_xlabel(f"TFLOP/s at M = N = K = {size} (share of cuBLAS)")
     axes.spines["left"].set_visible(False)
-    _origin(figure, theme, corner)
-    return figure
-
-
-def roofline(
-    theme: Theme,
-    dots: Sequence[Dot],
-    flat: Sequence[tuple[str, float]],
-    slopes: Sequence[tuple[str, float]],
-    axis: str,
-    corner: str,
-) -> Figure:
-    """Dots under sloped roofs (TB/s) and flat ones (TFLOP/s), both axes logarithmic."""
-    figure, axes = canvas(3.5)
-    top = max(value for _, value in flat)
-    interesting = [dot.intensity for dot in dots] + [top / value for _, value in slopes]
-    x0, x1 = min(interesting) / 3, max(interesting) * 8
-    y0, y1 = min(dot.tflops for dot in dots) / 2.5, top * 2.2
-    axes.set(xscale="log", yscale="log", xlim=(x0, x1), ylim=(y0, y1))
-    for name, value in flat:
-        start = min((value / bandwidth for _, bandwidth in slopes), default=x0)
-        axes.plot([start, x1], [value, value], color=theme.text, linewidth=1.2)
-        said = f"{name} {show_rate(value)} TFLOP/s"
-        axes.text(x1 / 1.05, value * 1.06, said, ha="right", va="bottom", fontsize=7.5)
-    for name, value in slopes:
-        axes.plot([x0, top / value], [x0 * value, top], color=theme.text, linewidth=1.2)
-        _along(axes, f"{name} {show_rate(value)} TB/s", max(x0, y0 / value) * 1.2, 1.2 * value)
-    for one in (axes.xaxis, axes.yaxis):
-        one.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.grid(True, which="major")
-    axes.set_axisbelow(True)
-    axes.set_xlabel(axis)
-    axes.set_ylabel("TFLOP/s")
-    _label_dots(axes, theme, dots, 0.055 * math.log(y1 / y0), math.log(top))
-    _origin(figure, theme, corner)
+    origin_line(figure, theme, corner)
     return figure
 
 
@@ -144,45 +98,19 @@ def lines(
     axes.grid(True, axis="y")
     axes.set_xlabel("M = N = K")
     axes.set_ylabel(axis)
-    _origin(figure, theme, corner)
+    origin_line(figure, theme, corner)
     return figure
 
 
-def _along(axes: Axes, text: str, x: float, slope: float) -> None:
-    """Text on the line y = slope * x, turned as the line is."""
-    axes.text(
-        x,
-        x * slope,
-        text,
-        fontsize=7.5,
-        rotation=math.degrees(math.atan(slope)),
-        rotation_mode="anchor",
-        transform_rotates_text=True,
-    )
-
-
-def _label_dots(axes: Axes, theme: Theme, dots: Sequence[Dot], gap: float, roof: float) -> None:
-    """Names beside the dots, `gap` apart (in the logarithm) and below the `roof`."""
-    wanted = [math.log(dot.tflops) for dot in dots]
-    for dot, place in zip(dots, spread(wanted, gap, roof - 0.6 * gap), strict=True):
-        colour = theme.strong if dot.strong else theme.accent
-        axes.plot(dot.intensity, dot.tflops, "D" if dot.strong else "o", color=colour)
-        axes.annotate(
-            dot.name,
-            (dot.intensity, dot.tflops),
-            xytext=(dot.intensity * 1.18, math.exp(place)),
-            va="center",
-            fontsize=8,
-            color=theme.text,
-            weight="bold" if dot.strong else "normal",
-        )
-
-
-def _origin(figure: Figure, theme: Theme, text: str) -> None:
-    """Where the numbers come from, below everything else, in two lines if need be."""
+def origin_line(figure: Figure, theme: Theme, text: str) -> None:
+    """Where the numbers come from, below everything else, in several lines if need be."""
     if not text:
         return
-    if len(text) > 72:
-        cut = text.rfind(", ", 0, 72) + 1
-        text = f"{text[:cut]}\n{text[cut:].strip()}"
-    figure.supxlabel(text, fontsize=7, color=theme.quiet, x=0.01, ha="left")
+    lines = [text]
+    while len(lines[-1]) > 72:
+        last = lines.pop()
+        cut = max(last.rfind(", ", 0, 72), last.rfind("; ", 0, 72)) + 1
+        lines += [last[:cut], last[cut:].strip()] if cut else [last]
+        if not cut:
+            break
+    figure.supxlabel("\n".join(lines), fontsize=7, color=theme.quiet, x=0.01, ha="left")

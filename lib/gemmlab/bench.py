@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from . import live, measurements, registry, run
 from .device import default_backend, why_no_gpu
 from .errors import ArgumentError, MeasurementError
-from .results import BASELINES, BenchResult, show_size
+from .results import (
+    BASELINES,
+    DEFAULT_BASELINES,
+    OTHER_PRECISION,
+    BenchResult,
+    BenchRow,
+    show_size,
+)
+from .sandbox import context_watch
 
 MODES = ("interleaved", "burst", "sustained")
 
@@ -23,7 +31,7 @@ def bench(
     warm_l2: bool = False,
     samples: int = 50,
     seconds: float | None = None,
-    baselines: Sequence[str] = tuple(BASELINES),
+    baselines: Sequence[str] = DEFAULT_BASELINES,
 ) -> BenchResult:
     """Time `kernels` (all steps, if not given) and cuBLAS at `sizes` (M = N = K, or (M, N, K)).
 
@@ -32,14 +40,16 @@ def bench(
     "sustained" launches each kernel back to back for `seconds` (5 if not given) and keeps the last
     third. In the first mode `seconds` (1 if not given) limits what one kernel may take at one size;
     slow kernels so get fewer than `samples`. Launches under 20 us are timed in batches.
+    `baselines` may also have "cublas_tf32": cuBLAS on tensor cores, with inputs rounded to TF32.
 
     Without a GPU the recorded run is shown instead, and says so.
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """
     handles = _labelled(_as_list(registry.KERNELS if kernels is None else kernels))
-    shapes = [_shape(size) for size in ([sizes] if isinstance(sizes, int | str) else sizes)]
-    _check_arguments(shapes, mode, samples, seconds, baselines)
+    shapes = shapes_of(sizes)
+    check_counts(samples, seconds)
+    _check_arguments(mode, baselines)
     for handle in handles.values():
         for shape in shapes:
             handle.spec.check_sizes(*shape)
@@ -49,6 +59,7 @@ def bench(
     return _live(handles, shapes, protocol)
 
 
+@context_watch()
 def _live(
     handles: dict[str, run.Kernel], shapes: list[tuple[int, int, int]], protocol: live.Protocol
 ) -> BenchResult:
@@ -69,36 +80,63 @@ def _recorded(
     names: list[str], shapes: list[tuple[int, int, int]], protocol: live.Protocol
 ) -> BenchResult:
     """The recorded rows for these arguments, or an error that says what is recorded instead."""
-    why = why_no_gpu() or "GEMMLAB_BACKEND=sim"
     loaded = measurements.load()
-    everything = loaded.bench(experiments=True)
-    mode, l2 = protocol.mode, protocol.l2
-    matching = everything.only([*names, *protocol.baselines], shapes, mode, l2)
-    order = {shape: i for i, shape in enumerate(shapes)}
-    rows = sorted(matching.rows, key=lambda row: order[row.M, row.N, row.K])
-    have = {(row.kernel, (row.M, row.N, row.K)) for row in rows}
-    for name in names:
+    loaded.section("benchmark")  # must be there
+    timings = loaded.timings()
+    wanted = ([*names, *protocol.baselines], shapes, protocol.mode, protocol.l2)
+    parts = {section: part.only(*wanted) for section, part in timings.items()}
+    parts = {section: part for section, part in parts.items() if part.rows}
+    rows: dict[tuple, BenchRow] = {}
+    for row in (row for part in parts.values() for row in part.rows):
+        rows.setdefault((row.kernel, (row.M, row.N, row.K)), row)
+    for name in [*names, *(b for b in protocol.baselines if b in OTHER_PRECISION)]:
         for shape in shapes:
-            if (name, shape) not in have:
+            if (name, shape) not in rows:
                 raise MeasurementError(
-                    f"{name} at {show_size(shape)} (mode {mode}, L2 {l2}) is not in the recorded "
-                    f"run, and it cannot be measured here ({why}). "
-                    f"Recorded are {_inventory(everything)}"
+                    f"{name} at {show_size(shape)} (mode {protocol.mode}, L2 {protocol.l2}) is not "
+                    f"in the recorded run, and it cannot be measured here ({why_not_here()}). "
+                    f"Recorded are {_inventory(timings)}"
                 )
-    note = f"Not measured here: {why}"
-    if changed := sorted(set(names) & set(measurements.stale(loaded))):
-        note += f". The code of {', '.join(changed)} has changed since the recording"
-    return BenchResult(tuple(rows), "recorded", everything.environment, everything.conditions, note)
+    order = {shape: i for i, shape in enumerate(shapes)}
+    ordered = tuple(sorted(rows.values(), key=lambda row: order[row.M, row.N, row.K]))
+    environment = next(iter(parts.values()), timings["benchmark"]).environment
+    conditions = {size: was for part in parts.values() for size, was in part.conditions.items()}
+    note = f"Not measured here: {why_not_here()}{_remarks(names, loaded, parts)}"
+    return BenchResult(ordered, "recorded", environment, conditions, note)
 
 
-def _inventory(result: BenchResult) -> str:
-    groups: dict[str, tuple[dict, dict]] = {}
-    for row in result.rows:
-        kernels, sizes = groups.setdefault(f"mode {row.mode}, L2 {row.l2}", ({}, {}))
-        kernels[row.kernel] = sizes[row.size] = None
+def why_not_here() -> str:
+    """Why the recorded run is shown in place of a live one."""
+    return why_no_gpu() or "GEMMLAB_BACKEND=sim"
+
+
+def _remarks(
+    names: list[str], loaded: measurements.Measurements, parts: dict[str, BenchResult]
+) -> str:
+    """What has changed since these sections were recorded, and which were recorded elsewhere."""
+    changed = {name for section in parts for name in measurements.stale(loaded, section)}
+    text = ""
+    if stale := sorted(set(names) & changed):
+        text += f". The code of {', '.join(stale)} has changed since the recording"
+    origins = {section: measurements.origin(part.environment) for section, part in parts.items()}
+    for section, origin in origins.items():
+        if origin != next(iter(origins.values())):
+            sizes = dict.fromkeys(row.size for row in parts[section].rows)
+            text += f". {', '.join(sizes)}: recorded on {origin}"
+    return text
+
+
+def _inventory(timings: dict[str, BenchResult]) -> str:
+    """Which kernels are recorded at which sizes; without configurations: there are many."""
+    sizes: dict[tuple[str, str], dict[str, None]] = {}
+    for row in (row for name, part in timings.items() if name != "tuning" for row in part.rows):
+        how = f"mode {row.mode}, L2 {row.l2}"
+        sizes.setdefault((how, row.kernel), {})[row.size] = None
+    groups: dict[tuple[str, str], list[str]] = {}
+    for (how, kernel), known in sizes.items():
+        groups.setdefault((how, ", ".join(known)), []).append(kernel)
     return "; ".join(
-        f"{', '.join(kernels)} at {', '.join(sizes)} ({how})"
-        for how, (kernels, sizes) in groups.items()
+        f"{', '.join(kernels)} at {known} ({how})" for (how, known), kernels in groups.items()
     )
 
 
@@ -120,6 +158,14 @@ def _as_list(kernels: _Kernels) -> Sequence:
     return [kernels] if single else list(kernels)
 
 
+def shapes_of(sizes: _Sizes) -> list[tuple[int, int, int]]:
+    """(M, N, K) of each size. Raises ArgumentError for what is no size, and if there is none."""
+    shapes = [_shape(size) for size in ([sizes] if isinstance(sizes, int | str) else sizes)]
+    if not shapes:
+        raise ArgumentError("sizes: is empty; give at least one, such as [4096]")
+    return shapes
+
+
 def _shape(size: int | tuple[int, int, int]) -> tuple[int, int, int]:
     shape = (size,) * 3 if isinstance(size, int | str) else tuple(size)
     if len(shape) != 3 or not all(isinstance(n, int) and n > 0 for n in shape):
@@ -129,15 +175,17 @@ def _shape(size: int | tuple[int, int, int]) -> tuple[int, int, int]:
     return shape
 
 
-def _check_arguments(shapes, mode: str, samples: int, seconds, baselines) -> None:
-    if not shapes:
-        raise ArgumentError("sizes: is empty; give at least one, such as [4096]")
-    if mode not in MODES:
-        raise ArgumentError(f"mode: got {mode!r}; allowed are {', '.join(MODES)}")
+def check_counts(samples: int, seconds: float | None) -> None:
+    """Raise ArgumentError unless these say how often, or for how long, to measure."""
     if not (isinstance(samples, int) and samples >= 1):
         raise ArgumentError(f"samples: got {samples!r}; it is an integer of at least 1")
     if seconds is not None and not seconds > 0:
         raise ArgumentError(f"seconds: got {seconds!r}; it is a time above 0")
+
+
+def _check_arguments(mode: str, baselines: Sequence[str]) -> None:
+    if mode not in MODES:
+        raise ArgumentError(f"mode: got {mode!r}; allowed are {', '.join(MODES)}")
     if unknown := set(baselines) - set(BASELINES):
         raise ArgumentError(
             f"baselines: {', '.join(sorted(unknown))} not known; allowed are {', '.join(BASELINES)}"

@@ -25,10 +25,15 @@ _BINDING = """
 #include <pybind11/pybind11.h>
 #include <cstdint>
 int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,
-           uintptr_t stream);
+           uintptr_t stream, uintptr_t workspace, int config);
+size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha,
+                       float beta, int config);
 const char* error_string(int code);
 PYBIND11_MODULE(GEMMLAB_MODULE, m) {
-  m.def("launch", &launch);
+  using pybind11::arg;
+  m.def("launch", &launch, arg("A"), arg("B"), arg("C"), arg("M"), arg("N"), arg("K"),
+        arg("alpha"), arg("beta"), arg("stream"), arg("workspace") = 0, arg("config") = -1);
+  m.def("workspace_bytes", &workspace_bytes);
   m.def("error_string", &error_string);
 }
 """
@@ -36,11 +41,20 @@ PYBIND11_MODULE(GEMMLAB_MODULE, m) {
 _LAUNCH = """
 #include <cstdint>
 #include "{path}"
+static size_t no_workspace(const GemmArgs&) {{ return 0; }}
 int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,
-           uintptr_t stream) {{
+           uintptr_t stream, uintptr_t workspace, int config) {{
   const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
-                         reinterpret_cast<void*>(C), M, N, K, alpha, beta}};
+                         reinterpret_cast<void*>(C), M, N, K, alpha, beta,
+                         reinterpret_cast<void*>(workspace), config}};
   return {launch}(args, reinterpret_cast<cudaStream_t>(stream));
+}}
+size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha,
+                       float beta, int config) {{
+  (void)no_workspace;
+  const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
+                         reinterpret_cast<void*>(C), M, N, K, alpha, beta, nullptr, config}};
+  return {workspace}(args);
 }}
 const char* error_string(int code) {{ return cudaGetErrorString(static_cast<cudaError_t>(code)); }}
 """
@@ -66,20 +80,33 @@ class Resources:
 
 
 def load(spec: KernelSpec) -> ModuleType:
-    """The compiled binding of a step: launch(A, B, C, M, N, K, alpha, beta, stream) -> error code.
+    """The compiled binding of a step, two functions.
 
+    launch(A, B, C, M, N, K, alpha, beta, stream, workspace=0, config=-1) -> error code
+    workspace_bytes(A, B, C, M, N, K, alpha, beta, config) -> what `workspace` needs
     Raises BackendError without nvcc or a GPU, BuildError if the source does not compile.
     """
-    return load_source(spec.path, f"launch_{spec.name}", spec.name)
+    return load_source(spec.path, spec.launch, spec.name, workspace=spec.workspace)
 
 
-def load_source(path: Path, launch: str, name: str) -> ModuleType:
+def load_source(path: Path, launch: str, name: str, *, workspace: bool = False) -> ModuleType:
     """Any kernel file with a function `launch` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
-    name: what the compiled module is called. Raises as `load` does.
+    name: what the compiled module is called. workspace: the file also has the function
+    `workspace_name(launch)` (const GemmArgs&) -> size_t. Raises as `load` does.
     """
-    source = _LAUNCH.format(path=path.resolve(), launch=launch)
+    source = _source(path, launch, workspace)
     return compile_binding(name, _BINDING, source, headers=included_files(path))
+
+
+def workspace_name(launch: str) -> str:
+    """The function that says how much scratch memory a launch needs: launch_x -> workspace_x."""
+    return f"workspace_{launch.removeprefix('launch_')}"
+
+
+def _source(path: Path, launch: str, workspace: bool) -> str:
+    scratch = workspace_name(launch) if workspace else "no_workspace"
+    return _LAUNCH.format(path=path.resolve(), launch=launch, workspace=scratch)
 
 
 def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -> ModuleType:
@@ -154,7 +181,7 @@ def resources(spec: KernelSpec, target: str = "90a") -> Resources:
     command = [nvcc(), *_FLAGS, f"-I{kernels_folder()}", _gencode(target), "-Xptxas=-v"]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "kernel.cu"
-        source.write_text(_LAUNCH.format(path=spec.path, launch=f"launch_{spec.name}"))
+        source.write_text(_source(spec.path, spec.launch, spec.workspace))
         done = subprocess.run(
             [*command, "-cubin", str(source), "-o", f"{folder}/kernel.cubin"],
             capture_output=True,

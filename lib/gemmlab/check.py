@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from . import _html, run
 from .device import default_backend, why_no_gpu
-from .errors import ArgumentError, BackendError, LaunchError, SlowRunError
+from .errors import (
+    ArgumentError,
+    BackendError,
+    ContextLostError,
+    LaunchError,
+    RefusedError,
+    SlowRunError,
+)
 from .registry import KernelSpec
+from .sandbox import context_watch
 
 if TYPE_CHECKING:
     import torch
@@ -22,10 +30,16 @@ ALPHA_BETA = ((1.0, 0.0), (0.5, 0.0), (1.25, -2.0), (0.0, 1.0))
 # (2**-11 each) are far outside for any K below a million.
 TOLERANCE = 8 * 2.0**-24
 
+# Each configuration of a step runs every shape with these; the step's own choice with all.
+CONFIG_FACTORS = (1.25, -2.0)
+
 
 @dataclass(frozen=True)
 class Case:
-    """One run: sizes, factors, and the largest error as a share of what is allowed."""
+    """One run: sizes, factors, and the largest error as a share of what is allowed.
+
+    config: the configuration, of a step that has several; empty if the step chose.
+    """
 
     M: int
     N: int
@@ -34,6 +48,7 @@ class Case:
     beta: float
     error: float
     problem: str = ""
+    config: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,11 +87,14 @@ class CheckReport:
             ]
         lines = [f"{self.kernel}: WRONG {where}, {len(bad)} of {len(self.cases)} cases"]
         lines += [
-            f"  M={c.M} N={c.N} K={c.K} alpha={c.alpha} beta={c.beta}: {c.problem}" for c in bad
+            f"  M={c.M} N={c.N} K={c.K} alpha={c.alpha} beta={c.beta}"
+            f"{f' [{c.config}]' if c.config else ''}: {c.problem}"
+            for c in bad
         ]
         return lines + [f"  {finding}" for finding in self.findings]
 
 
+@context_watch()
 def check(
     kernel: str | KernelSpec | run.Kernel,
     shapes: list[tuple[int, int, int]] | None = None,
@@ -90,6 +108,8 @@ def check(
     `device` is "cuda" or "cpu" (the simulator); without it, the GPU if there is one. On the
     simulator the first shape is also traced for races and other findings. `allow_slow` lets a run
     there take longer than a minute; without it such a shape raises SlowRunError.
+    Of a step with configurations, all are checked, unless `kernel` names one. A configuration may
+    refuse shapes, but not all of them.
     """
     handle = run.kernel(kernel)
     if device not in (None, "cuda", "cpu"):
@@ -101,10 +121,19 @@ def check(
     device = device or ("cuda" if default_backend() == "gpu" else "cpu")
     backend = "gpu" if device == "cuda" else "sim"
     shapes = shapes or default_shapes(handle.spec, backend)
-    runs = [(shape, factors) for shape in shapes for factors in ALPHA_BETA]
-    cases = [_case(handle, shape, factors, device, allow_slow) for shape, factors in runs]
-    findings = _findings(handle, shapes[0], allow_slow) if backend == "sim" else ()
-    return CheckReport(handle.title, backend, tuple(cases), findings)
+    cases = [
+        _case(handle, shape, factors, device, allow_slow)
+        for shape in shapes
+        for factors in ALPHA_BETA
+    ]
+    handles = [handle]
+    for config in () if handle.config else handle.spec.configs:
+        handles.append(run.kernel(handle, config))
+        cases += _config_cases(handles[-1], shapes, device, allow_slow)
+    findings: dict[str, None] = {}
+    for one in handles if backend == "sim" else ():
+        findings |= dict.fromkeys(_findings(one, shapes, allow_slow))
+    return CheckReport(handle.title, backend, tuple(cases), tuple(findings))
 
 
 def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]:
@@ -112,9 +141,27 @@ def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]
     m, n, k = spec.multiple_of
     if (m, n, k) == (1, 1, 1):
         shapes = [(1, 1, 1), (33, 65, 17), (64, 40, 96)]
+        BM, BN, BK = spec.tile
+        if max(BM, BN) > 64:  # a whole tile and edges on all sides, in more than two steps of K
+            shapes = [(BM + 3, BN + 1, 2 * BK + 1), *shapes]
         return shapes + ([(1030, 517, 259)] if backend == "gpu" else [])
     shapes = [(m, n, k), (2 * m, n, 3 * k), (m, 3 * n, 2 * k)]
     return shapes + ([(8 * m, 6 * n, 40 * k)] if backend == "gpu" else [])
+
+
+def _config_cases(
+    handle: run.Kernel, shapes: list[tuple[int, int, int]], device: str, allow_slow: bool
+) -> list[Case]:
+    """A configuration at the shapes that it takes."""
+    cases, refused = [], None
+    for shape in shapes:
+        try:
+            case = _case(handle, shape, CONFIG_FACTORS, device, allow_slow, refusable=True)
+        except RefusedError as error:
+            refused = Case(*shape, *CONFIG_FACTORS, math.inf, str(error))
+        else:
+            cases.append(case)
+    return [replace(case, config=handle.config) for case in cases or [refused]]
 
 
 def _case(
@@ -123,6 +170,7 @@ def _case(
     factors: tuple[float, float],
     device: str,
     allow_slow: bool,
+    refusable: bool = False,
 ) -> Case:
     import torch
 
@@ -139,9 +187,11 @@ def _case(
         limit += abs(beta) * C.double().abs()
     try:
         handle(A, B, alpha=alpha, beta=beta, out=C, allow_slow=allow_slow)
-    except SlowRunError:
+    except (SlowRunError, ContextLostError):
         raise
     except LaunchError as stopped:
+        if refusable and isinstance(stopped, RefusedError):
+            raise
         return Case(M, N, K, alpha, beta, math.inf, str(stopped))
     # An exact zero is allowed no error at all; the smallest normal number keeps 0 / 0 out.
     error = (C.double() - wide).abs() / (TOLERANCE * limit + torch.finfo(torch.float32).tiny)
@@ -167,8 +217,16 @@ def _describe(spec: KernelSpec, C: torch.Tensor, wide: torch.Tensor, error: torc
     )
 
 
-def _findings(handle: run.Kernel, shape: tuple[int, int, int], allow_slow: bool) -> tuple[str, ...]:
+def _findings(
+    handle: run.Kernel, shapes: list[tuple[int, int, int]], allow_slow: bool
+) -> tuple[str, ...]:
+    """What the simulator finds at the first shape that is not refused, which is a case's matter."""
     from . import sim
 
-    trace = sim.trace(handle, *shape, allow_slow=allow_slow)
-    return tuple(str(finding) for finding in trace.findings)
+    for shape in shapes:
+        try:
+            trace = sim.trace(handle, *shape, allow_slow=allow_slow)
+        except RefusedError:
+            continue
+        return tuple(str(finding) for finding in trace.findings)
+    return ()

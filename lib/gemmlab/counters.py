@@ -1,7 +1,8 @@
 """Hardware counters of the steps, read by Nsight Compute (ncu).
 
-One ncu process runs `python -m gemmlab.counters NAME ...` below, which launches each kernel once
-between cudaProfilerStart and Stop: the n-th profiled launch is then the n-th name.
+One ncu process runs `python -m gemmlab.counters NAME ...` below, which launches each step once
+between cudaProfilerStart and Stop. A step may be several kernels, such as one that packs A and B
+before the product: the step's namespace says whose launch it is.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from .device import find_ncu
@@ -26,6 +28,7 @@ _WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 COUNTERS = {
     "shared_load_wavefronts": _WAVEFRONTS.format("ld"),
     "shared_store_wavefronts": _WAVEFRONTS.format("st"),
+    # Those of loads count cp.async as well.
     "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -33,8 +36,10 @@ COUNTERS = {
     "shared_load_instructions": "smsp__sass_inst_executed_op_shared_ld.sum",
     "shared_store_instructions": "smsp__sass_inst_executed_op_shared_st.sum",
     "thread_load_bytes": "smsp__sass_data_bytes_mem_global_op_ld.sum",
+    "thread_copy_bytes": "smsp__sass_data_bytes_mem_global_op_ldgsts.sum",  # cp.async
     "thread_store_bytes": "smsp__sass_data_bytes_mem_global_op_st.sum",
 }
+
 
 # Bytes (or 32-byte sectors) that pass each level, for the roofline. No smsp__sass_ counter here:
 # ncu gets those by instrumenting the kernel, which takes minutes at this size. What the threads ask
@@ -67,6 +72,9 @@ STALLS = (
 )
 LIMITS |= {f"stall_{reason}": _STALLED.format(reason) for reason in STALLS}
 
+# Which of a step's launches takes longest.
+DURATION = "gpu__time_duration.sum"
+
 # Counters of the same stores. Only the first leaves out the queueing between warps.
 ARBITRATION = {
     "needed": _WAVEFRONTS.format("st"),
@@ -84,7 +92,10 @@ _REFUSED = (
 def collect(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict[str, dict]:
     """Counters of each kernel at M = N = K = `size`: {kernel: {short name: value}}.
 
-    "cublas" stands for torch.matmul, and must come last: it may be several launches, which add up.
+    "cublas" stands for torch.matmul, and must come last. Like a step, it may be several launches:
+    their sums add up; a share of a peak or a ratio is that of the launch that takes longest. ncu
+    empties the caches before each of them, so that a kernel reads again from DRAM what the one
+    before it left in L2.
     A metric that this GPU or ncu does not have is left out. The kernels should have been built
     before. Raises BackendError without ncu, MeasurementError (with the reason) if it gives nothing.
     """
@@ -93,7 +104,10 @@ def collect(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict[st
         raise BackendError("ncu: not found; it is Nsight Compute, a part of the CUDA toolkit")
     wanted = dict(metrics)
     while wanted:
-        log, printed = _run_ncu(ncu, list(wanted.values()), names, size)
+        asked = list(wanted.values())
+        if not all(map(_adds_up, asked)):
+            asked.append(DURATION)
+        log, printed = _run_ncu(ncu, asked, names, size)
         if launches := parse(log):
             return _assign(names, launches, wanted)
         missing = unknown_metrics(log + printed, wanted)
@@ -129,22 +143,64 @@ def parse(text: str) -> list[dict[str, float | int | str]]:
 
 
 def _assign(names: Sequence[str], launches: list[dict], metrics: dict[str, str]) -> dict:
-    """Launches to names by order; all that are left over belong to the last name."""
-    if len(launches) < len(names) or (len(launches) > len(names) and names[-1] != "cublas"):
-        raise MeasurementError(f"ncu profiled {len(launches)} launches for {len(names)} kernels")
-    out = {}
-    for i, name in enumerate(names):
-        own = launches[i:] if i == len(names) - 1 else [launches[i]]
-        shown = str(own[0]["Kernel Name"]).partition("(")[0]
-        if "::" in shown and name != "cublas" and name not in shown:
+    """Counters by name. Raises MeasurementError unless the launches are those of the names."""
+    out, left = {}, list(launches)
+    for name in names:
+        own = left if name == "cublas" else _leading(left, name)
+        if not own:
+            shown = _function(left[0]) if left else "nothing"
             raise MeasurementError(f"ncu profiled {shown} where {name} was launched")
-        values = {}
-        for key, metric in metrics.items():
-            found = [launch.get(metric) for launch in own]
-            if all(isinstance(value, int | float) for value in found):
-                values[key] = sum(found)
-        out[name] = values
+        left = left[len(own) :]
+        found = {key: _combined(own, metric) for key, metric in metrics.items()}
+        out[name] = {key: value for key, value in found.items() if value is not None}
+    if left:
+        raise MeasurementError(
+            f"ncu profiled {len(launches)} launches for {len(names)} kernels; "
+            f"{_function(left[0])} is none of {', '.join(names)}"
+        )
     return out
+
+
+def _leading(launches: list[dict], name: str) -> list[dict]:
+    """The first launches, up to the last one in the namespace `name`.
+
+    A kernel of kernels/common/ has no namespace: it belongs to the step whose kernel comes next.
+    Where ncu shows no namespace at all, a step is taken for one launch.
+    """
+    if not any(map(_namespace, launches)):
+        return launches[:1]
+    head = list(takewhile(lambda launch: _namespace(launch) in ("", name), launches))
+    own = [i for i, launch in enumerate(head) if _namespace(launch) == name]
+    return head[: own[-1] + 1] if own else []
+
+
+def _function(launch: dict) -> str:
+    """The kernel's name without arguments: "void step::kernel<(int)128>(float *)" has "(" twice."""
+    return re.split(r"[(<]", str(launch["Kernel Name"]), maxsplit=1)[0]
+
+
+def _namespace(launch: dict) -> str:
+    """The outermost namespace of the kernel, "" if it has none."""
+    before, colons, _ = _function(launch).partition("::")
+    return before.split()[-1] if colons else ""
+
+
+def _adds_up(metric: str) -> bool:
+    """Whether the values of several launches can be added: counts, not shares or averages."""
+    return metric.endswith(".sum")
+
+
+def _combined(launches: list[dict], metric: str) -> int | float | None:
+    """One value of several launches, None if it is not known."""
+    values = [launch.get(metric) for launch in launches]
+    if not all(isinstance(value, int | float) for value in values):
+        return None
+    if len(values) == 1 or _adds_up(metric):
+        return sum(values)
+    times = [launch.get(DURATION) for launch in launches]
+    if not all(isinstance(time, int | float) for time in times):
+        return None
+    return values[times.index(max(times))]
 
 
 def _run_ncu(ncu: str, metrics: list[str], names: Sequence[str], size: int) -> tuple[str, str]:

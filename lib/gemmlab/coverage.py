@@ -54,6 +54,7 @@ ARTICLES = (
 # Systems that are no kernel of ours but something that `lab.bench` measures beside them.
 BASELINES = {
     "003/sgemm_cublas": "baseline of every benchmark (`torch.matmul`)",
+    "003/sgemm_cublas_tf32": "baseline `cublas_tf32` (`torch.matmul` with TF32 on)",
     "001/cublas": "baseline of every benchmark (`torch.matmul`)",
 }
 FILES = ("README.md", "book/coverage.md")

@@ -31,6 +31,26 @@ class LaunchError(GemmlabError, RuntimeError):
     """A kernel compiled but its launch or its run failed."""
 
 
+class RefusedError(LaunchError):
+    """A launch was refused before anything ran: by the step, or because this GPU has too little."""
+
+    # cudaErrorInvalidValue, cudaErrorInvalidConfiguration, cudaErrorLaunchOutOfResources. Other
+    # codes may be those of an earlier launch.
+    CODES = (1, 9, 701)
+
+
+class WrongResultError(LaunchError):
+    """A kernel ran to its end, and its result is wrong."""
+
+
+class TrialError(LaunchError):
+    """A reader's kernel failed in a process of its own; it was not launched in this one."""
+
+
+class ContextLostError(LaunchError):
+    """A kernel failed so that this process cannot use the GPU any more."""
+
+
 class SlowRunError(LaunchError):
     """A run on the simulator would take minutes, and was not allowed to."""
 

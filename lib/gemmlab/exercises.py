@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from . import _html
 from .errors import ArgumentError
+from .kernel_exercises import kernel
 from .layouts import banks
 from .layouts.access import Access, Layout, Tile
+from .verdict import Verdict
+
+__all__ = ["Verdict", "kernel", "mapping", "swizzle", "thread_tile"]
 
 LANES = range(banks.WARP)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether an answer is right, and why or why not."""
-
-    solved: bool
-    message: str
-
-    def __repr__(self) -> str:
-        return f"{'Solved' if self.solved else 'Not yet'}: {self.message}"
-
-    def _repr_html_(self) -> str:
-        return _html.verdict(self.solved, "Solved" if self.solved else "Not yet", self.message)
 
 
 def swizzle(layout: str, rows: int, store: str, cols: int = 128, fragment: int = 8) -> Verdict:

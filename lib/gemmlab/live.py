@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import BackendError, LaunchError
-from .results import BenchRow
+from .errors import BackendError, LaunchError, WrongResultError
+from .results import OTHER_PRECISION, BenchRow
 from .timing import Budget, GpuTimer, Launch, Timing, batch_size, burst, interleaved, sustained
 
 if TYPE_CHECKING:
@@ -83,22 +83,45 @@ def measure(
     if "cublaslt_best" in protocol.baselines:
         best, note = _cublaslt(operands, timer)
         entries += [best] if best else []
-    launches = [Launch(entry.name, entry.prepare(*operands)) for entry in entries]
-    times_us = [timer.estimate(launch) for launch in launches]
-    batch = 1 if protocol.mode == "sustained" else batch_size(min(times_us))
-    if batch > 1:
-        launches = [
-            Launch(entry.name, _graph(entry, operands, batch, protocol.l2), batch)
-            for entry in entries
-        ]
-        times_us = [timer.estimate(launch) for launch in launches]
+    if "cublas_tf32" in protocol.baselines:
+        entries.append(Entry("cublas_tf32", launch_cublas_tf32))
+    launches, times_us = _launches(entries, operands, timer, protocol)
     timings = _run(protocol, launches, timer, times_us, base=len(handles))
+    ran = {name: handle.config_for(*shape) for name, handle in handles.items()}
     rows = [
-        _row(launch, timing, shape, protocol)
+        _row(launch, timing, shape, protocol, ran.get(launch.name, ""))
         for launch, timing in zip(launches, timings, strict=True)
         if launch.name in handles or launch.name in protocol.baselines
     ]
     return rows, timer.monitor.summary(), note
+
+
+def _launches(
+    entries: Sequence[Entry], operands: tuple, timer: GpuTimer, protocol: Protocol
+) -> tuple[list[Launch], list[float]]:
+    """Every entry ready to be timed, the short ones as batches, and how long each takes.
+
+    All of fp32 are treated alike, by the fastest of them: a ratio is one of equals. TF32 is so much
+    faster that it would decide for all, so it is batched by its own time.
+    """
+    launches = [Launch(entry.name, entry.prepare(*operands)) for entry in entries]
+    times_us = [timer.estimate(launch) for launch in launches]
+    if protocol.mode == "sustained":
+        return launches, times_us
+    alike = batch_size(
+        min(
+            us
+            for entry, us in zip(entries, times_us, strict=True)
+            if entry.name not in OTHER_PRECISION
+        )
+    )
+    for i, entry in enumerate(entries):
+        batch = batch_size(times_us[i]) if entry.name in OTHER_PRECISION else alike
+        if batch > 1:
+            graph = _graph(entry, operands, batch, protocol.l2)
+            launches[i] = Launch(entry.name, graph, batch)
+            times_us[i] = timer.estimate(launches[i])
+    return launches, times_us
 
 
 def _run(
@@ -113,7 +136,7 @@ def _run(
 
 
 def _row(
-    launch: Launch, timing: Timing, shape: tuple[int, int, int], protocol: Protocol
+    launch: Launch, timing: Timing, shape: tuple[int, int, int], protocol: Protocol, config: str
 ) -> BenchRow:
     import torch
 
@@ -136,6 +159,7 @@ def _row(
         batch=launch.batch,
         l2=protocol.l2,
         mode=protocol.mode,
+        config=config,
     )
 
 
@@ -155,6 +179,20 @@ def launch_cublas(A: torch.Tensor, B: torch.Tensor, C: torch.Tensor) -> Callable
     import torch
 
     return lambda: torch.matmul(A, B, out=C)
+
+
+def launch_cublas_tf32(A: torch.Tensor, B: torch.Tensor, C: torch.Tensor) -> Callable[[], None]:
+    """A function that runs torch.matmul with TF32 on, and leaves it off, as `tf32_off` does."""
+    import torch
+
+    def launch() -> None:
+        torch.backends.cuda.matmul.allow_tf32 = True
+        try:
+            torch.matmul(A, B, out=C)
+        finally:
+            torch.backends.cuda.matmul.allow_tf32 = False
+
+    return launch
 
 
 def _cublaslt(operands: tuple, timer: GpuTimer) -> tuple[Entry | None, str]:
@@ -188,12 +226,14 @@ def _graph(entry: Entry, operands: tuple, batch: int, l2: str) -> Callable[[], N
         sets = [operands] * batch
     else:
         sets = [tuple(t.clone() for t in operands) for _ in range(batch)]
-    graph = torch.cuda.CUDAGraph()
+    graph, launches = torch.cuda.CUDAGraph(), []
     with torch.cuda.graph(graph):
         for A, B, C in sets:
-            entry.prepare(A, B, C)()
+            launches.append(entry.prepare(A, B, C))
+            launches[-1]()
 
-    def replay(keep: list = sets) -> None:  # the graph holds addresses, this holds the tensors
+    # The graph holds addresses; these hold the tensors and the scratch memory.
+    def replay(keep: tuple = (sets, launches)) -> None:
         graph.replay()
 
     return replay
@@ -212,7 +252,7 @@ def _refuse_wrong(entries: Sequence[Entry], operands: tuple) -> None:
         torch.cuda.synchronize()
         error = float((C - right).norm() / right.norm())
         if not error <= _WRONG:
-            raise LaunchError(
+            raise WrongResultError(
                 f"{entry.name}: its result at {A.shape[0]}x{B.shape[1]}x{A.shape[1]} is wrong "
                 f"(relative error {error:.2g}), so its time would mean nothing; see "
                 f"lab.check({entry.name!r})"

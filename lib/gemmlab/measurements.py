@@ -3,7 +3,10 @@
 A file `book/measurements/<gpu>.json` has a schema number and sections, each with the environment
 it was made in, because sections may be recorded on different days:
 
-- benchmark, experiments, power: what `BenchResult.to_dict` gives, and digests of the sources;
+- benchmark, experiments, subtiles, power, shapes: what `BenchResult.to_dict` gives, and digests of
+  the sources; shapes has the steps that take any shape, at awkward ones; subtiles also has what
+  ptxas said of each variant;
+- tuning: every configuration of the steps that have several, as `Trial.to_dict` gives them;
 - pitfalls: one product timed in several ways;
 - probes: ceilings of the GPU; resources: registers, spills and shared memory per kernel;
 - counters, traffic, limits, arbitration: ncu's counters per kernel at one size, or why there are
@@ -22,13 +25,16 @@ from pathlib import Path
 
 from . import registry
 from .errors import MeasurementError
-from .results import BenchResult
+from .results import OTHER_PRECISION, BenchResult
+from .trials import Trial
 
 SCHEMA = 1
 SECTIONS = (
-    *("benchmark", "experiments", "power", "pitfalls", "probes", "resources"),
+    *("benchmark", "experiments", "subtiles", "power", "shapes", "tuning"),
+    *("pitfalls", "probes", "resources"),
     *("counters", "traffic", "limits", "arbitration"),
 )
+_TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes")
 
 
 class _Recorded(dict):
@@ -75,13 +81,39 @@ class Measurements:
         return _Recorded(name, data)
 
     def bench(self, experiments: bool = False) -> BenchResult:
-        """All recorded timings of the steps, and on request those of the chapters' variants."""
-        result = BenchResult.from_dict(self.section("benchmark"))
-        rows = result.rows
-        for name in ("power", "experiments") if experiments else ("power",):
-            if name in self.sections:
-                rows += BenchResult.from_dict(self.section(name)).rows
-        return BenchResult(rows, "recorded", result.environment, result.conditions)
+        """All recorded timings of the steps and of the baselines of their precision, at cubes.
+
+        experiments: also those that no ladder shows: of the chapters' variants, at awkward shapes,
+        of configurations, and cuBLAS with TF32.
+        """
+        self.section("benchmark")  # must be there
+        found = self.timings()
+        kept = list(found) if experiments else [n for n in found if n in ("benchmark", "power")]
+        rows = tuple(
+            row
+            for name in kept
+            for row in found[name].rows
+            if experiments or row.kernel not in OTHER_PRECISION
+        )
+        first = found["benchmark"]
+        return BenchResult(rows, "recorded", first.environment, first.conditions)
+
+    def timings(self) -> dict[str, BenchResult]:
+        """The sections that have rows, benchmark first, each in its own environment."""
+        found = {
+            name: BenchResult.from_dict(self.section(name))
+            for name in _TIMED
+            if name in self.sections
+        }
+        if "tuning" in self.sections:
+            rows = tuple(trial.row for trial in self.trials() if trial.row)
+            environment = self.section("tuning")["environment"]
+            found["tuning"] = BenchResult(rows, "recorded", environment)
+        return found
+
+    def trials(self) -> tuple[Trial, ...]:
+        """Everything that tuning measured. Raises MeasurementError if it was not recorded."""
+        return tuple(Trial.from_dict(trial) for trial in self.section("tuning")["trials"])
 
     def to_dict(self) -> dict:
         """The file's content."""
@@ -125,7 +157,7 @@ def load(path: str | Path | None = None) -> Measurements:
     sections = {name: data[name] for name in SECTIONS if name in data}
     try:
         _validate(data.get("gpu"), sections)
-    except (TypeError, KeyError, AttributeError) as error:
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise MeasurementError(f"{path.name}: corrupt ({error!r}); {again}") from None
     return Measurements(data["gpu"], sections)
 
@@ -184,9 +216,12 @@ def source_digest(spec: registry.KernelSpec) -> str:
     return digest.hexdigest()[:12]
 
 
-def stale(measurements: Measurements) -> list[str]:
-    """Kernels whose code has changed since they were benchmarked."""
-    digests = measurements.section("benchmark").get("sources", {})
+def stale(measurements: Measurements, section: str = "benchmark") -> list[str]:
+    """Kernels whose code has changed since a section with rows was recorded."""
+    data = measurements.section(section)
+    digests = data.get("sources", {})
+    if section == "tuning":
+        digests = {trial.kernel: trial.source for trial in measurements.trials()}
     known = [spec for spec in registry.KERNELS if spec.name in digests]
     return [spec.name for spec in known if source_digest(spec) != digests[spec.name]]
 
@@ -215,9 +250,11 @@ def _validate(gpu: object, sections: dict) -> None:
     for name, data in sections.items():
         if not isinstance(data["environment"], dict):
             raise TypeError(f"{name}: environment is not a table")
-    for name in {"benchmark", "experiments", "power"} & set(sections):
+    for name in set(_TIMED) & set(sections):
         if not BenchResult.from_dict(sections[name]).rows:
             raise TypeError(f"{name}: has no rows")
+    for trial in sections["tuning"]["trials"] if "tuning" in sections else ():
+        Trial.from_dict(trial)
     for way in sections.get("pitfalls", {}).get("ways", ()):
         if set(way) != {"way", "size", "time_us", "power_w"}:
             raise TypeError("pitfalls: a way is not complete")

@@ -3,43 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from . import _drawing, measurements, registry
-from .errors import ArgumentError
+from . import _drawing, _roofline, measurements, registry
+from .errors import ArgumentError, MeasurementError
 from .figure import Figure
 from .measurements import Measurements, origin
 from .results import BASELINES, BenchResult, BenchRow, short, show_rate, show_share
+from .roofs import (
+    ALL_LEVELS,
+    LEVELS,
+    SHORT,
+    Over,
+    Point,
+    Roof,
+    over,
+    recorded_points,
+    recorded_roofs,
+)
 
-# Which traffic an intensity counts. The same kernel stands at three places in three rooflines.
-LEVELS = {
-    "threads": "FLOP per byte that warps ask for",
-    "l2": "FLOP per byte between L1 and L2",
-    "dram": "FLOP per byte of DRAM traffic",
-}
+__all__ = [
+    "ALL_LEVELS",
+    "LEVELS",
+    "METRICS",
+    "Over",
+    "Point",
+    "Roof",
+    "ladder",
+    "lines",
+    "over",
+    "recorded_points",
+    "recorded_roofs",
+    "roofline",
+]
+
 METRICS = {
     "tflops": "TFLOP/s",
     "ratio": "speed, cuBLAS = 1",
     "flop_per_clk_sm": "FLOP per clock and SM",
 }
-
-
-@dataclass(frozen=True)
-class Point:
-    """A kernel in a roofline: FLOP per byte, TFLOP/s."""
-
-    name: str
-    intensity: float
-    tflops: float
-
-
-@dataclass(frozen=True)
-class Roof:
-    """A limit: a bandwidth ("TB/s", the slope) or a rate ("TFLOP/s", the flat part)."""
-
-    name: str
-    value: float
-    unit: str
 
 
 def ladder(
@@ -79,43 +81,126 @@ def ladder(
 def roofline(
     points: Sequence[Point] | None = None,
     *,
-    level: str,
+    level: str | Sequence[str],
     roofs: Sequence[Roof] | None = None,
+    kernels: Sequence[str] | None = None,
     size: int = 4096,
     highlight: str | None = None,
 ) -> Figure:
-    """Where kernels stand under the limits that apply to one level of memory traffic.
+    """Where kernels stand under the limits that apply to one level of memory traffic, or several.
 
-    `level` names the traffic that is counted: "threads", "l2" or "dram". Points and roofs are the
-    recorded ones if not given (`recorded_points`, `recorded_roofs`).
+    `level` names the traffic that is counted: "threads", "l2", "dram" or "shared"; with a list each
+    kernel stands once for each, under that level's own roof. Points and roofs are the recorded ones
+    of `kernels` (default: all) if not given (`recorded_points`, `recorded_roofs`). Where a point
+    stands above a roof, which can not be for bytes that passed there, the figure says how far.
     """
-    if level not in LEVELS:
-        raise ArgumentError(f"level: got {level!r}; allowed are {', '.join(LEVELS)}")
+    levels = [level] if isinstance(level, str) else list(level)
+    if not levels or any(one not in ALL_LEVELS for one in levels):
+        raise ArgumentError(f"level: got {level!r}; allowed are {', '.join(ALL_LEVELS)}")
     corner = ""
     if points is None or roofs is None:
         loaded = measurements.load()
         corner = f"recorded on {origin(loaded.environment)}"
-        points = recorded_points(loaded, level, size) if points is None else points
-        roofs = recorded_roofs(loaded, level) if roofs is None else roofs
+        points = _recorded(loaded, levels, size, kernels) if points is None else points
+        roofs = _roofs(loaded, levels) if roofs is None else roofs
     points, roofs = list(points), list(roofs)
     if not points or not any(roof.unit == "TFLOP/s" for roof in roofs):
         raise ArgumentError("points, roofs: need at least one point and one roof in TFLOP/s")
-    alt = (
-        f"Roofline, {LEVELS[level]}: "
-        + ", ".join(
-            f"{short(p.name)} {p.intensity:.3g} at {show_rate(p.tflops)} TFLOP/s" for p in points
+    for roof in roofs:
+        corner += f"; {roof.name}: {roof.derived}, not measured" if roof.derived else ""
+    # In a figure of one level every roof that is drawn is meant for every point.
+    meant = roofs if len(levels) > 1 else [replace(roof, level="") for roof in roofs]
+    above = over(points, meant)
+    picture = _picture(points, roofs, above, levels, highlight, corner)
+    alt = _alt(points, roofs, above, picture)
+    return Figure(lambda theme: _roofline.roofline(theme, picture), alt)
+
+
+def _recorded(
+    loaded: Measurements, levels: Sequence[str], size: int, kernels: Sequence[str] | None
+) -> list[Point]:
+    """The recorded points of some kernels at each level."""
+    found = [point for one in levels for point in recorded_points(loaded, one, size)]
+    if kernels is None:
+        return found
+    wanted = [name if name in BASELINES else registry.get(name).name for name in kernels]
+    there = {point.name for point in found}
+    if missing := [name for name in wanted if name not in there]:
+        raise MeasurementError(
+            f"kernels: {', '.join(missing)} not recorded ({', '.join(levels)}); "
+            f"there is {', '.join(there) or 'nothing'}"
         )
-        + "; limits: "
-        + ", ".join(f"{roof.name} {show_rate(roof.value)} {roof.unit}" for roof in roofs)
-        + (f". {corner}." if corner else ".")
-    )
+    return [point for name in wanted for point in found if point.name == name]
+
+
+def _roofs(loaded: Measurements, levels: Sequence[str]) -> list[Roof]:
+    found = [roof for one in levels for roof in recorded_roofs(loaded, one, derived=True)]
+    return list(dict.fromkeys(found))
+
+
+def _picture(
+    points: Sequence[Point],
+    roofs: Sequence[Roof],
+    above: Sequence[Over],
+    levels: Sequence[str],
+    highlight: str | None,
+    corner: str,
+) -> _roofline.Picture:
+    """What the figure draws."""
     strong = registry.get(highlight).name if highlight else None
-    dots = [_drawing.Dot(short(p.name), p.intensity, p.tflops, p.name == strong) for p in points]
+    place = {one: i for i, one in enumerate(levels)}
+    dots = {
+        point: _roofline.Dot(
+            short(point.name), point.intensity, point.tflops, point.name == strong,
+            place.get(point.level, 0),
+        )
+        for point in points
+    }  # fmt: skip
+    slopes = [
+        _roofline.Slope(
+            f"{roof.name} {show_rate(roof.value)} TB/s" + " (derived)" * bool(roof.derived),
+            roof.value,
+            place.get(roof.level, 0),
+        )
+        for roof in roofs
+        if roof.unit == "TB/s"
+    ]
+    gaps = [
+        _roofline.Gap(dots[one.point], one.allowed, f"{show_rate(one.times)} times")
+        for one in above
+    ]
     flat = [(roof.name, roof.value) for roof in roofs if roof.unit == "TFLOP/s"]
-    slopes = [(roof.name, roof.value) for roof in roofs if roof.unit == "TB/s"]
-    return Figure(
-        lambda theme: _drawing.roofline(theme, dots, flat, slopes, LEVELS[level], corner), alt
+    marks = zip(_roofline.MARKERS, levels, strict=False)
+    key = "   ".join(f"{text} {SHORT[one]}" for (_, text), one in marks)
+    axis = ALL_LEVELS[levels[0]] if len(levels) == 1 else f"FLOP per byte:  {key}"
+    return _roofline.Picture(list(dots.values()), flat, slopes, gaps, axis, corner, len(levels))
+
+
+def _alt(
+    points: Sequence[Point],
+    roofs: Sequence[Roof],
+    above: Sequence[Over],
+    picture: _roofline.Picture,
+) -> str:
+    """The roofline in words."""
+
+    def at(point: Point) -> str:
+        name = f" ({SHORT[point.level]})" if picture.levels > 1 else ""
+        return (
+            f"{short(point.name)}{name} {point.intensity:.3g} at {show_rate(point.tflops)} TFLOP/s"
+        )
+
+    limits = ", ".join(
+        f"{roof.name} {show_rate(roof.value)} {roof.unit}" + " (derived)" * bool(roof.derived)
+        for roof in roofs
     )
+    what = picture.axis if picture.levels == 1 else "FLOP per byte at several levels"
+    text = f"Roofline, {what}: {', '.join(map(at, points))}; limits: {limits}"
+    for one in over(
+        points, [replace(r, level="") for r in roofs] if picture.levels == 1 else roofs
+    ):
+        text += f". Above a roof: {one}; its bytes were not counted there"
+    return text + (f". {picture.corner}." if picture.corner else ".")
 
 
 def lines(
@@ -147,47 +232,6 @@ def lines(
     return Figure(
         lambda theme: _drawing.lines(theme, curves, METRICS[metric], corner), f"{alt}. {corner}."
     )
-
-
-def recorded_points(loaded: Measurements, level: str, size: int = 4096) -> list[Point]:
-    """Each recorded kernel's intensity at a level, from ncu's counters, and its rate.
-
-    Raises MeasurementError if the counters were not recorded.
-    """
-    counted = loaded.section("counters" if level == "threads" else "traffic")
-    result = loaded.bench().only(sizes=[(size, size, size)], mode="interleaved", l2="cold")
-    points = []
-    for name, values in counted["kernels"].items():
-        moved = _bytes(values, level, counted["size"], size)
-        if moved:
-            points.append(Point(name, 2 * size**3 / moved, result.row(name, size).tflops))
-    return points
-
-
-def recorded_roofs(loaded: Measurements, level: str) -> list[Roof]:
-    """The measured limits for a level: its read bandwidth, if there is one, and the FFMA rate."""
-    probes = loaded.section("probes")
-    bandwidth = {
-        "threads": [],
-        "l2": [Roof("L2 read", probes["l2_read_tbs"], "TB/s")],
-        "dram": [Roof("DRAM read", probes["dram_read_tbs"], "TB/s")],
-    }
-    return [*bandwidth[level], Roof("FFMA", probes["ffma_tflops"], "TFLOP/s")]
-
-
-def _bytes(values: dict, level: str, counted: int, size: int) -> float | None:
-    """Bytes moved at a level for a product of `size`, or None if a counter is missing."""
-    grow = size / counted  # loads grow with M * N * K, stores with M * N
-    parts = {
-        "threads": (("thread_load_bytes", grow**3), ("thread_store_bytes", grow**2)),
-        "l2": (("l2_read_sectors", 32), ("l2_write_sectors", 32)),
-        "dram": (("dram_read_bytes", 1), ("dram_write_bytes", 1)),
-    }[level]
-    if level != "threads" and counted != size:
-        raise ArgumentError(f"size: traffic was counted at {counted}, not at {size}")
-    if any(key not in values for key, _ in parts):
-        return None
-    return sum(values[key] * factor for key, factor in parts)
 
 
 def _result(source: BenchResult | Measurements | None) -> BenchResult:

@@ -10,20 +10,28 @@ from types import ModuleType
 from . import registry
 from .errors import LaunchError
 
-_FILES = ("ffma", "read", "clock")
+_FILES = ("ffma", "read", "l1", "shared", "clock")
 
 _BINDING = """
 #include <pybind11/pybind11.h>
 #include <cstdint>
 int run_ffma(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
 int run_read(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
+int run_l1(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
+int run_shared(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
 int run_clock(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
 long long ffma_flop_per_repeat_and_sm();
+long long l1_bytes_per_repeat_and_sm();
+long long shared_bytes_per_repeat_and_sm();
 PYBIND11_MODULE(GEMMLAB_MODULE, m) {
   m.def("ffma", &run_ffma);
   m.def("read", &run_read);
+  m.def("l1", &run_l1);
+  m.def("shared", &run_shared);
   m.def("clock", &run_clock);
   m.def("ffma_flop_per_repeat_and_sm", &ffma_flop_per_repeat_and_sm);
+  m.def("l1_bytes_per_repeat_and_sm", &l1_bytes_per_repeat_and_sm);
+  m.def("shared_bytes_per_repeat_and_sm", &shared_bytes_per_repeat_and_sm);
 }
 """
 
@@ -35,11 +43,14 @@ int run_{name}(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintpt
   return launch_probe_{name}(args, reinterpret_cast<cudaStream_t>(stream));
 }}
 """
-_CONSTANT = """
+_CONSTANTS = """
 long long ffma_flop_per_repeat_and_sm() { return probe_ffma::FLOP_PER_REPEAT_AND_SM; }
+long long l1_bytes_per_repeat_and_sm() { return probe_l1::BYTES_PER_REPEAT_AND_SM; }
+long long shared_bytes_per_repeat_and_sm() { return probe_shared::BYTES_PER_REPEAT_AND_SM; }
 """
 
 _FFMA_REPEATS = 4096  # about 9 ms on an H200
+_NEAR_REPEATS = 2048  # of L1 and shared memory: 2 ms or more on an H200
 _L2_FOOTPRINT = 16 << 20  # well inside the L2 of any GPU this book runs on
 _L2_PASSES = 100
 _DRAM_FOOTPRINT = 4 << 30
@@ -78,7 +89,7 @@ class Clock:
 
 
 def ceilings(samples: int = 20) -> dict:
-    """What this GPU reaches: FFMA rate (TFLOP/s), copy, L2 and DRAM read bandwidth (TB/s).
+    """What this GPU reaches: FFMA rate (TFLOP/s), copy and read bandwidths (TB/s), near to far.
 
     Each is the median of `samples` launches. `copy_tbs` counts bytes read and bytes written.
     """
@@ -110,7 +121,23 @@ def ceilings(samples: int = 20) -> dict:
         "dram_read_tbs": large / dram_s / 1e12,
         "dram_read_footprint_mib": large / 2**20,
         "copy_tbs": 2 * large / copy_s / 1e12,
+        **_near("l1", source, out, seconds),
+        **_near("shared", None, out, seconds),
         "samples": samples,
+    }
+
+
+def _near(name: str, source, out, seconds: Callable) -> dict[str, float]:
+    """How fast the SMs read their L1 cache or their shared memory."""
+    import torch
+
+    sms = torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
+    per_sm = getattr(_module(), f"{name}_bytes_per_repeat_and_sm")() * _NEAR_REPEATS
+    took_s, mhz = seconds(lambda: _launch(name, source, out, 0, _NEAR_REPEATS))
+    return {
+        f"{name}_read_tbs": per_sm * sms / took_s / 1e12,
+        f"{name}_read_clock_mhz": mhz,
+        f"{name}_read_bytes_per_clk_sm": per_sm / (took_s * mhz * 1e6),
     }
 
 
@@ -147,7 +174,7 @@ def sources() -> tuple[str, str]:
     cuda = "#include <cstdint>\n"
     cuda += "".join(_INCLUDE.format(path=folder / f"{name}.cuh") for name in _FILES)
     cuda += "".join(_LAUNCH.format(name=name) for name in _FILES)
-    return _BINDING, cuda + _CONSTANT
+    return _BINDING, cuda + _CONSTANTS
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from . import build, counters, measurements, probes, registry
+from . import build, counters, measurements, probes, registry, subtiles
 from .bench import bench
 from .device import why_no_gpu
 from .errors import ArgumentError, BackendError, GemmlabError, MeasurementError
@@ -16,9 +16,19 @@ from .experiments import SIZE as EXPERIMENT_SIZE
 from .measurements import SECTIONS, Measurements
 from .pitfalls import measure as measure_pitfalls
 from .progress import busy
+from .results import BASELINES
 from .telemetry import environment
+from .tune import tune
 
 SIZES = (1024, 2048, 4096, 8192)
+# The steps that take any shape, and the shapes at which they meet cuBLAS: around a size, with one
+# side short, small, long in K, and cubes that fill the GPU's last wave of tiles badly.
+ANY_SHAPE: tuple[str, ...] = ()
+SHAPES = (
+    *((4095, 4097, 4093), (1, 8192, 8192), (8192, 64, 8192), (64, 8192, 8192), (100, 100, 100)),
+    *((3072, 3072, 3072), (5120, 5120, 5120), (1000, 1000, 1000), (2047, 2049, 2048)),
+    *((128, 128, 16384), (8192, 8192, 64), (4096, 4096, 4100), (511, 513, 8191)),
+)
 COUNTED_SIZE = 256  # the simulator counts the same size in the book
 TRAFFIC_SIZE = 4096
 ARBITRATION_SIZE = 1024
@@ -33,11 +43,12 @@ def record(
 ) -> Path:
     """Measure the sections in `only`, and write them into the file of this GPU.
 
-    Sections: benchmark (every kernel and both baselines at `sizes`), power (burst against sustained
-    at 8192), pitfalls, probes, resources, and counters, traffic, limits and arbitration (by ncu;
-    left out, with the reason, where it may not read counters). Sections not asked for stay as they
-    were. The file is replaced in one step at the very end, so an interrupted recording leaves the
-    old one untouched.
+    Sections: tuning (every configuration of the steps that have several, at `sizes` and SHAPES; it
+    comes first, so that the others run the best), benchmark (every kernel and all baselines at
+    `sizes`), shapes (the steps that take any shape, at SHAPES), experiments, subtiles, power (burst
+    against sustained at 8192), pitfalls, probes, resources, and counters, traffic, limits and
+    arbitration (by ncu; left out, with the reason, where it may not read counters). Others stay as
+    they were. The file is replaced at the very end: an interrupted recording leaves the old one.
     Raises BackendError without a GPU and nvcc, ArgumentError for an unknown section, and, once the
     other sections are written, MeasurementError if some could not be measured.
     """
@@ -53,7 +64,7 @@ def record(
     _build_all(names)
     steps = _steps(names, sizes)
     failed = []
-    for name in (section for section in SECTIONS if section in only):
+    for name in (section for section in steps if section in only):
         try:
             with busy(f"recording {name}"):
                 sections[name] = {"environment": env, **steps[name]()}
@@ -76,10 +87,13 @@ def _check_arguments(sizes: Sequence[int], only: Sequence[str]) -> None:
 
 
 def _steps(names: Sequence[str], sizes: Sequence[int]) -> dict[str, Callable[[], dict]]:
-    """How each section is measured."""
+    """How each section is measured, in this order."""
     return {
+        "tuning": lambda: _tuning(names, sizes),
         "benchmark": lambda: _benchmark(names, sizes),
+        "shapes": lambda: _shapes(names),
         "experiments": _experiments,
+        "subtiles": subtiles.measure,
         "power": lambda: _power(names),
         "pitfalls": lambda: {"ways": measure_pitfalls().to_dict()["ways"]},
         "probes": probes.ceilings,
@@ -97,17 +111,40 @@ def _build_all(names: Sequence[str]) -> None:
         build.load(registry.get(name))
 
 
+def _tuning(names: Sequence[str], sizes: Sequence[int]) -> dict:
+    """Every configuration, measured now whatever the cache holds."""
+    shapes = [*((size, size, size) for size in sizes), *SHAPES]
+    trials = []
+    for spec in (registry.get(name) for name in names):
+        fitting = [shape for shape in shapes if spec.fits(*shape)]
+        if spec.configs and fitting:
+            trials += tune(spec, fitting, again=True).trials
+    return {"trials": [trial.to_dict() for trial in trials]}
+
+
 def _benchmark(names: Sequence[str], sizes: Sequence[int]) -> dict:
+    """Every step at every size it takes. One that takes over a third of a second there is launched
+    five times, three of them timed: the naive one at 8192 costs 11 s, all others about 1 s each.
+    """
     fitting = {
         size: [name for name in names if registry.get(name).fits(size, size, size)]
         for size in sizes
     }
-    results = [bench(fitting[size], [size]) for size in sizes if fitting[size]]
+    everyone = tuple(BASELINES)
+    results = [bench(fitting[size], [size], baselines=everyone) for size in sizes if fitting[size]]
     if not results:
         raise ArgumentError(f"sizes: none of {list(sizes)} is a multiple of any kernel's tile")
-    return _merged(results) | {
-        "sources": {name: measurements.source_digest(registry.get(name)) for name in names}
-    }
+    return _merged(results) | _sources(names)
+
+
+def _shapes(names: Sequence[str]) -> dict:
+    """The steps that take any shape, and cuBLAS, at shapes that are no multiple of a tile."""
+    steps = [name for name in ANY_SHAPE if name in names]
+    return _merged([bench(steps, SHAPES)]) | _sources(steps)
+
+
+def _sources(names: Sequence[str]) -> dict:
+    return {"sources": {name: measurements.source_digest(registry.get(name)) for name in names}}
 
 
 def _experiments() -> dict:

@@ -12,8 +12,12 @@ from .errors import MeasurementError
 BASELINES = {
     "cublas": "cuBLAS (torch.matmul)",
     "cublaslt_best": "cuBLASLt, best heuristic",
+    "cublas_tf32": "cuBLAS with TF32 (torch.matmul)",
 }
-_SHORT = {"cublas": "cuBLAS", "cublaslt_best": "cuBLASLt, best"}
+_SHORT = {"cublas": "cuBLAS", "cublaslt_best": "cuBLASLt, best", "cublas_tf32": "cuBLAS, TF32"}
+# Another product than fp32's: measured on request only, and in no chart beside fp32's.
+OTHER_PRECISION = ("cublas_tf32",)
+DEFAULT_BASELINES = tuple(name for name in BASELINES if name not in OTHER_PRECISION)
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class BenchRow:
     `clock_mhz` is the SM clock right behind the launches and `flop_per_clk_sm` uses it. `power_w`
     is known only in mode "sustained", where the kernel has the GPU to itself for seconds. `batch`
     launches share one timing if they are too short to be timed alone. `l2` is "cold" or "warm".
+    `config` is the configuration that ran, of a step that has several; empty if the step chose.
     """
 
     kernel: str
@@ -42,6 +47,7 @@ class BenchRow:
     batch: int = 1
     l2: str = "cold"
     mode: str = "interleaved"
+    config: str = ""
 
     @property
     def size(self) -> str:
@@ -123,6 +129,7 @@ class BenchResult:
         columns = {
             "kernel": lambda r: BASELINES.get(r.kernel, r.kernel),
             "size": lambda r: r.size,
+            "configuration": lambda r: r.config or "-",
             "TFLOP/s": lambda r: show_rate(r.tflops),
             "of cuBLAS": lambda r: show_share(r.ratio),
             "time": lambda r: show_time(r.time_us),
@@ -133,11 +140,14 @@ class BenchResult:
         }
         if len({row.size for row in self.rows}) == 1:
             del columns["size"]
+        if all(row.config in ("", _named(row.kernel)) for row in self.rows):
+            del columns["configuration"]
         if all(row.power_w is None for row in self.rows):
             del columns["power"]
         if len({row.mode for row in self.rows}) == 1:
             del columns["mode"]
-        align = "".join("t" if name in ("kernel", "mode") else "n" for name in columns)
+        words = ("kernel", "configuration", "mode")
+        align = "".join("t" if name in words else "n" for name in columns)
         return list(columns), [[cell(r) for cell in columns.values()] for r in self.rows], align
 
     def _notes(self) -> list[str]:
@@ -166,7 +176,14 @@ def how_measured(rows: Iterable[BenchRow]) -> str:
     sizes = {row.size for row in rows}
     cube = rows[0].M == rows[0].N == rows[0].K
     where = f"{'M = N = K =' if cube else 'MxNxK ='} {rows[0].size}. " if len(sizes) == 1 else ""
-    return f"{where}Median of {n} {modes}; {cache}; fp32 without TF32{tail}."
+    other = any(row.kernel in OTHER_PRECISION for row in rows)
+    precision = f"fp32 without TF32{', but where a row says so' if other else ''}"
+    return f"{where}Median of {n} {modes}; {cache}; {precision}{tail}."
+
+
+def _named(kernel: str) -> str:
+    """The configuration that is a part of a row's name: "step [128x64]"."""
+    return kernel.partition(" [")[2].partition("]")[0]
 
 
 def short(kernel: str) -> str:

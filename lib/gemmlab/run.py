@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import registry
-from .errors import ArgumentError, BackendError, LaunchError
+from . import registry, sandbox, variants
+from .errors import ArgumentError, BackendError, LaunchError, RefusedError
 from .registry import KernelSpec
 
 if TYPE_CHECKING:
@@ -22,9 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A step that can be called like a function; it is built at its first call."""
+    """A step that can be called like a function; it is built at its first call.
+
+    config: one of the step's compiled configurations. Without one, a launch on a GPU runs what
+    `lab.tune` found best for this GPU and shape; where nothing was found, the step chooses.
+    """
 
     spec: KernelSpec
+    config: str = ""
+
+    def __post_init__(self) -> None:
+        self.spec.config_index(self.config)  # refuses one that is not there
 
     @property
     def name(self) -> str:
@@ -33,9 +38,11 @@ class Kernel:
 
     @property
     def title(self) -> str:
-        """The name to show: a variant says that it is one."""
-        return self.spec.label or self.name + " (variant)" * bool(self.spec.written_to)
+        """The name to show: a variant says that it is one, and a configuration which."""
+        name = self.spec.label or self.name + " (variant)" * bool(self.spec.written_to)
+        return f"{name} [{self.config}]" if self.config else name
 
+    @sandbox.context_watch()
     def __call__(
         self,
         A: torch.Tensor,
@@ -80,33 +87,45 @@ class Kernel:
         """A function without arguments that launches the step on the current stream.
 
         The tensors are checked here, once: for timing, where Python between launches would show.
+        The function keeps the step's scratch memory, not the tensors.
         """
         import torch
 
         _prepare(self.spec, A, B, alpha, beta, C)
         if A.device.type != "cuda":
             raise ArgumentError(f"A: is on {A.device}; only CUDA tensors can be launched on a GPU")
-        launch = self._gpu_launch()
-        M, K, N = *A.shape, B.shape[1]
-        stream = torch.cuda.current_stream(A.device).cuda_stream
-        addresses = (A.data_ptr(), B.data_ptr(), C.data_ptr())
-        args = (*addresses, M, N, K, float(alpha), float(beta), stream)
-        return lambda: launch(*args)
-
-    def _gpu_launch(self) -> Callable[..., None]:
         module = _gpu_module(self.spec)
+        if self.spec.untrusted:
+            sandbox.try_first(self, (A, B, C), (alpha, beta))
+        M, K, N = *A.shape, B.shape[1]
+        addresses = (A.data_ptr(), B.data_ptr(), C.data_ptr())
+        problem = (*addresses, M, N, K, float(alpha), float(beta))
+        stream = torch.cuda.current_stream(A.device).cuda_stream
+        config = self.spec.config_index(self.config_for(M, N, K))
+        size = module.workspace_bytes(*problem, config) if self.spec.workspace else 0
+        workspace = torch.empty(size, dtype=torch.uint8, device=A.device) if size else None
+        args = (*problem, stream, workspace.data_ptr() if size else 0, config)
 
-        def launch(*args) -> None:
+        def launch(keep: torch.Tensor | None = workspace) -> None:
             if code := module.launch(*args):
-                raise LaunchError(f"{self.name}: launch failed, {module.error_string(code)}")
+                kind = RefusedError if code in RefusedError.CODES else LaunchError
+                raise kind(f"{self.title}: launch failed, {module.error_string(code)}")
 
         return launch
+
+    def config_for(self, M: int, N: int, K: int) -> str:
+        """The configuration that a launch on the GPU runs at these sizes; "": the step chooses."""
+        from . import tuning
+
+        return self.config or tuning.chosen(self.title, self.spec, (M, N, K))
 
     def _on_gpu(self, A, B, C, alpha: float, beta: float) -> None:
         import torch
 
         with torch.cuda.device(A.device):
             self.launcher(A, B, C, alpha, beta)()
+            if self.spec.untrusted:  # what goes wrong is to show here, not at a later call
+                torch.cuda.synchronize()
 
     def _on_simulator(self, A, B, C, alpha: float, beta: float, allow_slow: bool) -> None:
         from . import sim
@@ -114,18 +133,26 @@ class Kernel:
         M, K, N = *A.shape, B.shape[1]
         arrays = [t.detach().numpy() for t in (A, B, C)]
         module, factors = sim.load(self.spec), (float(alpha), float(beta))
-        module.launch(*arrays, M, N, K, *factors, allow_slow=allow_slow)
+        config = self.spec.config_index(self.config)
+        module.launch(*arrays, M, N, K, *factors, config=config, allow_slow=allow_slow)
 
     def __repr__(self) -> str:
-        s = self.spec
+        s, config = self.spec, f" [{self.config}]" if self.config else ""
+        if s.untrusted:
+            return f"{self.title}, written in this notebook" + f", like {s.parent}" * bool(s.parent)
         if s.written_to:
-            return f"{s.label or 'a variant'} of {s.name} (kernels/{s.file})"
-        return f"{s.name}: {s.idea} (kernels/{s.file})"
+            return f"{s.label or 'a variant'} of {s.name}{config} (kernels/{s.file})"
+        return f"{s.name}{config}: {s.idea} (kernels/{s.file})"
 
 
-def kernel(name: str | Kernel | KernelSpec) -> Kernel:
-    """The step called `name`. Raises UnknownKernelError with the closest names."""
-    return name if isinstance(name, Kernel) else Kernel(registry.get(name))
+def kernel(name: str | Kernel | KernelSpec, config: str = "") -> Kernel:
+    """The step called `name`, in one of its compiled configurations if `config` names one.
+
+    Raises UnknownKernelError with the closest names, ArgumentError for a `config` that the step
+    does not have, naming those that it has.
+    """
+    known = name if isinstance(name, Kernel) else Kernel(registry.get(name))
+    return replace(known, config=config) if config else known
 
 
 def variant(name: str | Kernel | KernelSpec, changes: dict[str, str], label: str = "") -> Kernel:
@@ -135,7 +162,8 @@ def variant(name: str | Kernel | KernelSpec, changes: dict[str, str], label: str
     variant in benchmarks.
     Raises ArgumentError for a key that does not stand there.
     """
-    spec = kernel(name).spec
+    parent = kernel(name)
+    spec = parent.spec
     text = spec.path.read_text()
     for old, new in changes.items():
         if old not in text:
@@ -144,17 +172,9 @@ def variant(name: str | Kernel | KernelSpec, changes: dict[str, str], label: str
                 f"see lab.source({spec.name!r})"
             )
         text = text.replace(old, new)
-    # The file includes "../common/...", and checkouts that share a cache may differ in that.
-    common = registry.repository_root() / "kernels" / "common"
-    digest = hashlib.sha256(f"{common}\0{text}".encode()).hexdigest()[:12]
-    path = registry.cache_dir("variants", digest, Path(spec.file).parent.name) / spec.path.name
-    with suppress(FileExistsError):
-        (path.parents[1] / "common").symlink_to(common)
-    if not path.exists():  # in one step: another process may want the same variant
-        draft = path.with_suffix(f".{os.getpid()}")
-        draft.write_text(text)
-        os.replace(draft, path)
-    return Kernel(replace(spec, written_to=str(path), label=label, parent=spec.name))
+    path = variants.write(text, f"{Path(spec.file).parent}/{spec.path.name}")
+    own = spec.parent if spec.untrusted else spec.name
+    return replace(parent, spec=replace(spec, written_to=str(path), label=label, parent=own))
 
 
 def matrices(

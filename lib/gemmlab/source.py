@@ -77,16 +77,19 @@ def source(name: str | Kernel, passage: str | None = None) -> Listing:
     """
     spec = kernel(name).spec
     lines = spec.path.read_text().splitlines()
-    passages = _passages(lines)
-    if passage is not None and passage not in passages:
+    known = passages_of(lines)
+    shown_as = (
+        f"{spec.label}, written in this notebook" if spec.untrusted else f"kernels/{spec.file}"
+    )
+    if passage is not None and passage not in known:
         raise ArgumentError(
-            f"passage: {passage!r} is not in kernels/{spec.file}; it has {', '.join(passages)}"
+            f"passage: {passage!r} is not in {shown_as}; it has {', '.join(known) or 'none'}"
         )
-    start, stop = passages[passage] if passage else (0, len(lines))
+    start, stop = known[passage] if passage else (0, len(lines))
     shown = [
         Line(i + 1, lines[i]) for i in range(start, stop) if passage is None or not _mark(lines[i])
     ]
-    return Listing(f"kernels/{spec.file}", tuple(_dedent(shown)))
+    return Listing(shown_as, tuple(_dedent(shown)))
 
 
 def diff(name: str | Kernel, other: str | Kernel | None = None, context: int = 1) -> Listing:
@@ -97,9 +100,13 @@ def diff(name: str | Kernel, other: str | Kernel | None = None, context: int = 1
     """
     spec = kernel(name).spec
     if other is None and spec.parent is None:
-        raise ArgumentError(f"name: {spec.name} is the first step, so it has no parent to compare")
+        why = "was written without --like" if spec.untrusted else "is the first step"
+        raise ArgumentError(
+            f"name: {spec.name} {why}, so it has no parent to compare; name one: "
+            f"lab.diff(..., 'sgemm_02_coalesced')"
+        )
     parent = kernel(other or spec.parent).spec
-    ours, theirs = _body(spec), _body(parent, spec.name)
+    ours, theirs = _body(spec), _body(parent, spec.entry or spec.name)
     # Lines that stand everywhere would be matched across unrelated passages.
     matcher = difflib.SequenceMatcher(
         lambda text: text.strip() in ("", "}", "#pragma unroll"),
@@ -116,7 +123,8 @@ def diff(name: str | Kernel, other: str | Kernel | None = None, context: int = 1
             shown += [Line(line.number, line.text, "-") for line in theirs[a0:a1]]
             shown += [Line(line.number, line.text, "+") for line in ours[b0:b1]]
     changed = spec.label or f"a variant of {parent.name}" if spec.written_to else spec.file
-    return Listing(f"kernels/{parent.file} -> {changed}", tuple(shown))
+    source_of = parent.label if parent.untrusted else f"kernels/{parent.file}"
+    return Listing(f"{source_of} -> {changed}", tuple(shown))
 
 
 def highlight(lines: list[str]) -> list[str]:
@@ -138,7 +146,7 @@ def _mark(text: str) -> re.Match | None:
     return _ANCHOR.match(text)
 
 
-def _passages(lines: list[str]) -> dict[str, tuple[int, int]]:
+def passages_of(lines: list[str]) -> dict[str, tuple[int, int]]:
     """Passage name -> first and past-the-last line index, marks left out."""
     opened: dict[str, int] = {}
     found: dict[str, tuple[int, int]] = {}
@@ -147,7 +155,7 @@ def _passages(lines: list[str]) -> dict[str, tuple[int, int]]:
             continue
         closing, name = match.groups()
         if closing:
-            found[name] = (opened.pop(name), i)
+            found[name] = (opened.pop(name, i), i)
         else:
             opened[name] = i + 1
     return found
@@ -169,10 +177,10 @@ def _dedent(lines: list[Line]) -> list[Line]:
 
 def _body(spec: registry.KernelSpec, rename_to: str | None = None) -> list[Line]:
     """The file from its first #include on, without passage marks, perhaps under another name."""
-    lines = spec.path.read_text().splitlines()
-    first = next(i for i, line in enumerate(lines) if line.startswith("#include"))
+    lines, own = spec.path.read_text().splitlines(), spec.entry or spec.name
+    first = next((i for i, line in enumerate(lines) if line.startswith("#include")), 0)
     return [
-        Line(i + 1, line.replace(spec.name, rename_to or spec.name))
+        Line(i + 1, line.replace(own, rename_to or own))
         for i, line in enumerate(lines)
         if i >= first and not _mark(line)
     ]

@@ -10,7 +10,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from . import measurements, registry, sim
+from . import measurements, merged, registry, sim
 from .tables import Table, pair
 
 COLUMNS = {  # the recorded counter -> what the table calls it
@@ -34,17 +34,22 @@ def counts(recorded: dict) -> Table:
     compared = {name: _pairs(entry) for name, entry in recorded["kernels"].items()}
     keys = [key for key in COLUMNS if any(key in pairs for pairs in compared.values())]
     rows = tuple(
-        (name, *(pair(*pairs[key]) if key in pairs else "-" for key in keys))
-        for name, pairs in compared.items()
+        (name, *(_cell(name, key, pairs) for key in keys)) for name, pairs in compared.items()
     )
-    every = [two for pairs in compared.values() for two in pairs.values()]
-    different = sum(counted != read for counted, read in every)
+    different = sum("differs" in cell for row in rows for cell in row)
+    every = sum(map(len, compared.values()))
     notes = (
-        f"Simulator / Nsight Compute. {len(every)} pairs, {different} of them differ.",
+        f"Simulator / Nsight Compute. {every} pairs, {different} of them differ.",
+        *merged.notes(list(compared)),
         measurements.made_on(recorded["environment"]),
     )
     head = ("kernel", *(COLUMNS[key] for key in keys))
     return Table(head, rows, "t" + "n" * len(keys), notes)
+
+
+def _cell(name: str, key: str, pairs: dict[str, tuple[int, int]]) -> str:
+    fewer = merged.is_merged(name, key.partition(" ")[0])
+    return pair(*pairs[key], fewer) if key in pairs else "-"
 
 
 def _pairs(entry: dict) -> dict[str, tuple[int, int]]:

@@ -57,6 +57,63 @@ const answers = {
     return loaded.trace_pictures.tell(loaded.trace_view.modelOf(config, state), target);
   },
   row: ({ row }) => loaded.ladder.describeRow(row),
+  shade: ({ part, theme }) => loaded.heat_map.shade(part, theme),
+  cell({ config, state }) {
+    const { companions, goodness, groupsOf, nameOf, tell } = loaded.heat_map;
+    const at = config.metrics.findIndex((m) => m.key === state.metric);
+    const value = config.cells[state.row][state.col].values?.[at];
+    return [nameOf(config, state.row, state.col), tell(config, state),
+      typeof value === "number" ? goodness(config, config.metrics[at], value) : null,
+      companions(config, state).map((cell) => cell.name),
+      groupsOf(config).map(([count, cells]) => [count, cells.length])];
+  },
+  pipeline({ params, time, watch }) {
+    const run = loaded.pipeline.simulate(params);
+    const lanes = loaded.pipeline.lanesOf(run, watch);
+    const { describe, moment } = loaded.pipeline_words;
+    return {
+      steps: run.steps.map((s) =>
+        [s.block, s.kind, s.tile, s.needs, s.asked, s.ready, s.begin, s.end]),
+      lanes: lanes.map(([name, bars]) =>
+        [name, bars.map((b) => [b.state, b.block, b.tile, b.begin, b.end])]),
+      counts: [run.total, run.busy, run.percent, run.perTile, run.buffers],
+      rounds: run.rounds, pace: run.pace, reading: describe(run), moment: moment(run, lanes, time),
+    };
+  },
+  // A tiling's maps and costs, whole.
+  tiling({ t, gpu, size, threads }) {
+    const { copies, derive, loads, owner, stores, storeSectors } = loaded.tiling;
+    const { describeThread, facts } = loaded.tiling_facts;
+    const d = derive(t);
+    const cells = [...Array(d.BM * d.BN).keys()];
+    return {
+      owners: cells.map((i) => owner(d, Math.floor(i / d.BN), i % d.BN)),
+      copies: threads.map((n) => [copies(d, n, "A"), copies(d, n, "B")]),
+      stores: threads.map((n) => stores(d, n)),
+      loads: [loads(d, "A"), loads(d, "B")], sectors: storeSectors(d),
+      facts: facts(t, gpu, size), words: threads.map((n) => describeThread(t, n)),
+    };
+  },
+  problems: ({ sizes, choices }) =>
+    [loaded.tiling.problems(sizes), loaded.tiling.repairs(sizes, Object.entries(choices))],
+  loads_of: ({ addresses, width }) => loaded.tiling.wavefronts(addresses, width),
+  written: ({ value }) => loaded.tiling.number(value),
+  occupancy({ threads, registers, shared, gpu }) {
+    const { blocks, warps, allowed } = loaded.tiling.occupancy(threads, registers, shared, gpu);
+    return [blocks, warps, Object.values(allowed)];
+  },
+  // The thread under the middle of each element of A, B and C that is asked for.
+  under({ t, width, places }) {
+    const d = loaded.tiling.derive(t);
+    const { geometry, threadAt } = loaded.tiling_picture;
+    const g = geometry(d, width);
+    const at = { A: (m, k) => [(k + 0.5) * g.k, g.at + (m + 0.5) * g.s],
+      B: (k, n) => [g.at + (n + 0.5) * g.s, (k + 0.5) * g.k],
+      C: (m, n) => [g.at + (n + 0.5) * g.s, g.at + (m + 0.5) * g.s] };
+    return places.map(([matrix, row, col]) => threadAt(d, g, ...at[matrix](row, col)));
+  },
+  zoom: ({ t, thread }) => loaded.tiling_picture.zoomPicture(loaded.tiling.derive(t), thread, 280),
+  changes: ({ before, now }) => [...loaded.tiling_explorer.changes(before, now)],
   faces: ({ name }) => [typeof loaded[name].boot, typeof loaded[name].default?.render],
 };
 

@@ -1,11 +1,7 @@
 """The widgets' JavaScript computes what the Python computes, messages included; needs node."""
 
-import json
 import random
-import shutil
-import subprocess
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
@@ -15,39 +11,8 @@ from gemmlab.layouts import PRESETS, Access, Layout, Swizzle, Tile, describe, fo
 from gemmlab.layouts.access import request
 from gemmlab.sim.places import Place, element
 from gemmlab.widgets import BankMap, predict
-from gemmlab.widgets._base import module_text
 from gemmlab.widgets._sector_picture import sectors
 from gemmlab.widgets.trace_view import served
-
-MODULES = (
-    *("formula", "banks", "bank_map", "predict", "ladder"),
-    *("trace_view", "trace_pictures", "trace_controls"),
-)
-
-
-@pytest.fixture(scope="module")
-def ask(tmp_path_factory):
-    """ask(cases): what the JavaScript says to a list of (kind, input)."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed: apt install nodejs")
-    folder = tmp_path_factory.mktemp("js")
-    modules = {}
-    for name in MODULES:
-        path = folder / f"{name}.mjs"
-        path.write_text(module_text(f"{name}.js"), encoding="utf-8")
-        modules[name] = str(path)
-
-    def run(cases):
-        script = Path(__file__).with_name("answer.mjs")
-        sent = json.dumps({"modules": modules, "cases": cases})
-        done = subprocess.run(
-            [node, str(script)], input=sent, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
 
 
 def differences(ask, kind, inputs, expected):
@@ -240,7 +205,18 @@ def test_a_row_of_the_ladder_in_words(ask):
     ]
 
 
-@pytest.mark.parametrize("name", ["bank_map", "predict", "ladder", "trace_view"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bank_map",
+        "predict",
+        "ladder",
+        "trace_view",
+        "pipeline_timeline",
+        "tiling_explorer",
+        "heat_map",
+    ],
+)
 def test_each_module_can_be_started_in_two_ways(ask, name):
     assert ask([("faces", {"name": name})]) == [["function", "function"]]
 

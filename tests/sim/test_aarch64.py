@@ -80,7 +80,7 @@ def emulate(folder: Path, path: Path, launch: str, matrices, shape):
     kernels = [n for kernel in table.kernels for n in astuple(kernel)]
     text = integers(table.starts) + integers(table.sites) + integers(arrays) + integers(kernels)
     text += packed(struct.pack("<q", table.dynamic_offset), 8)
-    text += packed(bytes(GemmArgs(0, 0, 0, *shape, 1.0, 0.0)), ctypes.sizeof(GemmArgs))
+    text += packed(bytes(GemmArgs(0, 0, 0, *shape, 1.0, 0.0, 0, -1)), ctypes.sizeof(GemmArgs))
     text += b"".join(packed(m.tobytes(), 1) for m in matrices)
     (folder / "input").write_bytes(text)
     command = [EMULATOR, "-L", SYSTEM, str(folder / "driver"), str(base.library)]

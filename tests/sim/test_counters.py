@@ -1,10 +1,12 @@
-"""The counters of the six kernels against arithmetic by hand, and against each other's builds."""
+"""The counters of steps 1 to 6 by arithmetic by hand (7 to 14: test_kernels_part1.py), against what
+ncu read, and against each other's builds.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from gemmlab import measurements, registry, sim
+from gemmlab import measurements, merged, registry, sim, tables
 
 M, N, K = 256, 128, 64
 # Kernels 1 to 3: a warp for 32 elements of C.
@@ -83,7 +85,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", EXPECTED)
 def test_totals(name):
     trace = sim.trace(name, M, N, K)
     assert trace.totals() == EXPECTED[name]
@@ -91,25 +93,31 @@ def test_totals(name):
 
 
 RECORDED = {
-    "shared_load_wavefronts": ("ld.shared", "wavefronts"),
-    "shared_store_wavefronts": ("st.shared", "wavefronts"),
-    "shared_load_instructions": ("ld.shared", "requests"),
-    "shared_store_instructions": ("st.shared", "requests"),
-    "global_load_requests": ("ld.global", "requests"),
-    "global_store_requests": ("st.global", "requests"),
-    "global_load_sectors": ("ld.global", "sectors"),
-    "global_store_sectors": ("st.global", "sectors"),
+    "shared_load_wavefronts": "ld.shared wavefronts",
+    "shared_store_wavefronts": "st.shared wavefronts",
+    "shared_load_instructions": "ld.shared requests",
+    "shared_store_instructions": "st.shared requests",
+    "global_load_requests": "ld.global requests",
+    "global_store_requests": "st.global requests",
+    "global_load_sectors": "ld.global sectors",
+    "global_store_sectors": "st.global sectors",
 }
 
 
 @pytest.mark.parametrize("name", registry.names())
 def test_totals_equal_what_nsight_compute_read(name):
     section = measurements.load().section("counters")
-    size = section["size"]
+    size, read = section["size"], section["kernels"].get(name)
+    if read is None:
+        pytest.skip("not in the recording yet; `make record` on a GPU adds it")
     totals = sim.trace(name, size, size, size).totals()
-    read = section["kernels"][name]
-    counted = {key: totals.get(op, {}).get(count, 0) for key, (op, count) in RECORDED.items()}
-    assert counted == {key: read[key] for key in RECORDED}
+    counted = {key: tables.counted_as(what, totals) for key, what in RECORDED.items()}
+    fewer = {key for key in RECORDED if merged.is_merged(name, key)}
+    assert {key: counted[key] for key in RECORDED if key not in fewer} == {
+        key: read[key] for key in RECORDED if key not in fewer
+    }
+    for key in fewer:  # else the step has no business in merged.MERGED
+        assert 0 < read[key] < counted[key]
 
 
 def test_beta_adds_a_load_of_c():
@@ -149,7 +157,7 @@ def test_any_number_of_threads_counts_the_same(name):
 def test_the_portable_switch_counts_the_same(name):
     spec = registry.get(name)
     A, B, C = sim.integer_matrices(128, 128, 32)
-    portable = sim.load_source(spec.path, f"launch_{name}", portable=True)
+    portable = sim.load_source(spec.path, spec.launch, portable=True, workspace=spec.workspace)
     trace = portable.trace(A, B, C, 128, 128, 32)
     assert (trace.lines, trace.findings) == (sim.trace(name, 128, 128, 32).lines, ())
     assert (C == A @ B).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gemmlab import registry, sim
-from gemmlab.layouts import banks
+from gemmlab.layouts import banks, copies
 from gemmlab.sim.places import Place, array_shape, element, plain_name
 from gemmlab.widgets.trace_view import served
 
@@ -182,10 +182,29 @@ def test_every_line_has_samples_that_agree_with_its_counts(name):
             assert sum(s.requests for s in found) == line.requests
 
 
+def copy_of(trace, sample):
+    """The cp.async of which this is the shared side: what it costs hangs on its source as well."""
+    (source,) = (
+        s for s in trace.samples
+        if (s.op, s.line, who(s)) == ("cp.async.global", sample.line, who(sample))
+    )  # fmt: skip
+    line = next(
+        line for line in trace.lines if (line.file, line.line) == (sample.file, sample.line)
+    )
+    active = np.array([a is not None for a in sample.addresses])
+    to, read = ([a or 0 for a in one.addresses] for one in (sample, source))
+    past_l1 = "cp_async_cg" in line.source
+    return copies.copy(to, read, sample.width_bytes, active, past_l1=past_l1)
+
+
 @pytest.mark.parametrize("name", registry.names())
 def test_the_cost_is_that_of_the_addresses(name):
-    for sample in sim.trace(name, 128, 128, 32).samples:
-        if sample.memory == "shared":
+    trace = sim.trace(name, 128, 128, 32)
+    for sample in trace.samples:
+        if sample.op == "cp.async.shared":
+            request = copy_of(trace, sample)
+            assert (request.wavefronts, request.minimum) == (sample.cost, sample.cost_min)
+        elif sample.memory == "shared":
             request = served(sample.addresses, sample.width_bytes, sample.op)
             assert (request.wavefronts, request.minimum) == (sample.cost, sample.cost_min)
         else:

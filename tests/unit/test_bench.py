@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import asdict, replace
 from itertools import pairwise
 
 import pytest
@@ -186,6 +187,78 @@ def test_without_a_gpu_the_recorded_rows_are_shown_and_say_so(recording):
     for text in (repr(result), result._repr_html_()):
         assert "Recorded on NVIDIA H200, 2026-11-22, driver 580.1, CUDA 13.0" in text
         assert "4.40" in text
+
+
+TF32 = ("cublas", "cublas_tf32")
+
+
+def add(path, section: str, rows, date: str = "2026-11-22T10:00:00Z", **more) -> None:
+    """Add rows to a section of a recording, or make the section."""
+    loaded = measurements.load(path)
+    env = {**loaded.environment, "date": date}
+    data = loaded.sections.setdefault(section, {"environment": env, "rows": []})
+    data["rows"] += [asdict(row) for row in rows]
+    data |= {"source": "recorded", **more}
+    measurements.save(loaded, path)
+
+
+def test_tf32_is_shown_on_request_only_and_never_in_a_ladder(recording):
+    add(recording, "benchmark", [row("cublas_tf32", 4096, 398)])
+    assert "cublas_tf32" not in {r.kernel for r in bench_function(COALESCED).rows}
+    result = bench_function(COALESCED, baselines=TF32)
+    assert [r.kernel for r in result.rows] == [COALESCED, *TF32]
+    assert "cuBLAS with TF32 (torch.matmul)" in repr(result)
+    assert "fp32 without TF32, but where a row says so" in repr(result)
+    assert result._repr_html_().count("class=quiet") == 2
+    assert {r.kernel for r in measurements.recorded().rows} == {
+        *(NAIVE, COALESCED, "cublas", "cublaslt_best")
+    }
+
+
+def test_tf32_that_was_not_recorded_is_said(recording):
+    with pytest.raises(MeasurementError, match="cublas_tf32 at 4096"):
+        bench_function(COALESCED, baselines=TF32)
+
+
+def test_awkward_shapes_are_found_and_stay_out_of_ladders(recording):
+    wide = replace(row(COALESCED, 64, 3.0), N=8192, K=8192)
+    reference = replace(wide, kernel="cublas", tflops=30.0)
+    add(recording, "shapes", [wide, reference], "2026-12-24T10:00:00Z")
+    result = bench_function(COALESCED, sizes=[(64, 8192, 8192)])
+    assert [r.kernel for r in result.rows] == [COALESCED, "cublas"]
+    assert "Recorded on NVIDIA H200, 2026-12-24" in repr(result)
+    assert all(r.M == r.N for r in measurements.recorded().rows)
+    with pytest.raises(MeasurementError) as caught:
+        bench_function(NAIVE, sizes=[(64, 8192, 8192)])
+    assert f"Recorded are {NAIVE}, cublaslt_best at 1024, 4096 (" in str(caught.value)
+    assert f"; {COALESCED}, cublas at 1024, 4096, 64x8192x8192 (" in str(caught.value)
+    both = bench_function(COALESCED, sizes=[4096, (64, 8192, 8192)], baselines=("cublas",))
+    assert [r.size for r in both.rows] == ["4096"] * 2 + ["64x8192x8192"] * 2
+    assert "64x8192x8192: recorded on NVIDIA H200, 2026-12-24" in both.note
+
+
+def test_a_kernel_that_changed_since_its_shapes_were_recorded(recording):
+    wide = replace(row(COALESCED, 64, 3.0), N=8192)
+    add(recording, "shapes", [wide], sources={COALESCED: "0" * 12})
+    assert "has changed" in bench_function(COALESCED, [(64, 8192, 64)]).note
+    assert "has changed" not in bench_function(COALESCED, 4096).note
+
+
+def test_what_stands_in_two_sections_is_shown_once(recording):
+    add(recording, "shapes", [row(COALESCED, 4096, 9.9), row("cublas", 4096, 49)])
+    result = bench_function(COALESCED, baselines=("cublas",))
+    assert [(r.kernel, r.tflops) for r in result.rows] == [(COALESCED, 4.4), ("cublas", 50)]
+
+
+def test_a_configuration_that_a_name_does_not_tell_is_a_column():
+    told = replace(row(f"{NAIVE} [a]", 1024, 1.0), config="a")
+    chosen = replace(row(NAIVE, 1024, 1.0), config="b")
+    plain = row("cublas", 1024, 2.0)
+    env = {"gpu": "X"}
+    assert "configuration" not in repr(BenchResult((told, plain), "live", env))
+    head, _, second, third = repr(BenchResult((told, chosen, plain), "live", env)).splitlines()[:4]
+    assert "configuration" in head
+    assert " b " in second and " - " in third
 
 
 def test_sizes_come_back_in_the_order_asked_for(recording):

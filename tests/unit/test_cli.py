@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import types
 
 import pytest
 from click.testing import CliRunner
@@ -21,7 +22,7 @@ def call(monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("command", ["doctor", "list", "check", "bench", "trace", "record"])
+@pytest.mark.parametrize("command", ["doctor", "list", "check", "bench", "tune", "trace", "record"])
 def test_every_command_explains_itself(call, command):
     done = call(command, "--help")
     assert done.exit_code == 0
@@ -34,7 +35,9 @@ def test_list_prints_every_step(call):
     assert all(name in output for name in registry.names())
     steps = json.loads(call("list", "--json").output)
     assert [step["name"] for step in steps] == registry.names()
-    assert steps[-1]["seed"] == ["003/sgemm_at_bcf_swizzling"]
+    step = next(step for step in steps if step["name"] == "sgemm_06_swizzled_a")
+    assert step["seed"] == ["003/sgemm_at_bcf_swizzling"]
+    assert (step["workspace"], step["configs"]) == (False, [])
 
 
 def test_doctor_prints_json(call):
@@ -45,7 +48,7 @@ def test_doctor_prints_json(call):
     assert {"name", "ok", "found", "hint"} == set(report["items"][0])
 
 
-@pytest.mark.parametrize("command", ["check", "bench", "trace"])
+@pytest.mark.parametrize("command", ["check", "bench", "tune", "trace"])
 def test_an_unknown_kernel_is_one_message_that_offers_the_closest(call, command):
     done = call(command, "sgemm_06_swizzled")
     assert done.exit_code == 1
@@ -59,6 +62,26 @@ def test_bench_shows_the_recording_or_says_that_there_is_none(call, tmp_path, mo
     done = call("bench", "sgemm_01_naive")
     assert done.exit_code == 1
     assert "holds no recorded run" in done.output
+
+
+def test_tune_names_a_step_that_has_nothing_to_choose_from(call):
+    done = call("tune", "sgemm_01_naive", "--sizes", "512,64x64x128")
+    assert done.exit_code == 1
+    assert "sgemm_01_naive has no configurations" in done.output
+
+
+def test_bench_with_tf32_asks_for_one_more_baseline(call, monkeypatch):
+    import sys
+
+    asked = []
+    result = types.SimpleNamespace(to_dict=dict)
+    fake = lambda *_, baselines, **__: asked.append(baselines) or result  # noqa: E731
+    monkeypatch.setattr(sys.modules["gemmlab.bench"], "bench", fake)
+    assert call("bench", "--json").exit_code == call("bench", "--tf32", "--json").exit_code == 0
+    assert asked == [
+        ("cublas", "cublaslt_best"),
+        ("cublas", "cublaslt_best", "cublas_tf32"),
+    ]
 
 
 @pytest.mark.parametrize("sizes", ["4k", "12x13", "", "-5", "1024;2048"])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import shutil
 import subprocess
 import types
+import weakref
 
 import pytest
 import torch
 
 from gemmlab import cublaslt, live, registry, timing
-from gemmlab.errors import ArgumentError, LaunchError
+from gemmlab.errors import ArgumentError, LaunchError, WrongResultError
 from gemmlab.live import Protocol
 from gemmlab.timing import GpuTimer, Launch
 
@@ -51,9 +53,12 @@ class FakeClock:
 class FakeHandle:
     """A step that multiplies on the CPU and takes `us`."""
 
-    def __init__(self, us: float, error: float = 0.0):
-        self.us, self.error = us, error
+    def __init__(self, us: float, error: float = 0.0, config: str = ""):
+        self.us, self.error, self.config = us, error, config
         self.spec = registry.KERNELS[0]
+
+    def config_for(self, M, N, K):
+        return self.config
 
     def launcher(self, A, B, C):
         def launch() -> None:
@@ -119,12 +124,74 @@ def test_baselines_not_asked_for_still_give_the_ratio(gpu):
     assert [row.kernel for row in rows] == ["mine", "cublas", "cublaslt_best"]
 
 
-def test_short_launches_are_timed_in_batches(gpu, monkeypatch):
-    def graph(entry, operands, batch, l2):
-        launch = entry.prepare(*operands)
-        return lambda: [launch() for _ in range(batch)]
+@pytest.fixture
+def tf32(gpu, monkeypatch):
+    """torch.matmul takes 12 us with TF32 on and 100 us with it off; and what it was called with."""
+    seen, product = [], torch.matmul
 
-    monkeypatch.setattr(live, "_graph", graph)
+    def matmul(A, B, out):
+        seen.append(torch.backends.cuda.matmul.allow_tf32)
+        FakeEvent.now += 12 if seen[-1] else 0  # a handle counts its own time
+        return product(A, B, out=out)
+
+    monkeypatch.setattr(torch, "matmul", matmul)
+    monkeypatch.setattr(live, "_graph", in_turns)
+    return seen
+
+
+def in_turns(entry, operands, batch, l2):
+    launch = entry.prepare(*operands)
+    return lambda: [launch() for _ in range(batch)]
+
+
+def test_tf32_is_a_baseline_that_decides_nothing_for_the_others(tf32):
+    asked = protocol(baselines=("cublas", "cublas_tf32"))
+    with live.tf32_off():
+        rows, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, asked)
+        assert not torch.backends.cuda.matmul.allow_tf32
+    assert [row.kernel for row in rows] == ["mine", "cublas", "cublas_tf32"]
+    assert [row.batch for row in rows] == [1, 1, 17]  # 200 us of launches for the short ones
+    assert rows[2].time_us == pytest.approx(12)
+    assert rows[2].ratio == pytest.approx(100 / 12)
+    assert rows[0].ratio == pytest.approx(0.5)
+    assert any(tf32) and not all(tf32)
+
+
+def test_tf32_goes_off_again_when_a_product_fails(gpu):
+    launch = live.launch_cublas_tf32(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2, 3))
+    with live.tf32_off():
+        with pytest.raises(RuntimeError):
+            launch()
+        assert not torch.backends.cuda.matmul.allow_tf32
+
+
+def test_a_row_names_the_configuration_that_ran(gpu):
+    handles = {"mine": FakeHandle(200.0, config="128x64")}
+    mine, cublas = live.measure(handles, SHAPE, protocol())[0]
+    assert (mine.config, cublas.config) == ("128x64", "")
+
+
+def test_a_graph_keeps_what_its_launches_need(gpu, monkeypatch):
+    made = []
+
+    def prepare(A, B, C):
+        def launch():
+            pass
+
+        made.append(weakref.ref(launch))
+        return launch
+
+    graph = types.SimpleNamespace(replay=lambda: None)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: graph)
+    monkeypatch.setattr(torch.cuda, "graph", lambda graph: contextlib.nullcontext())
+    replay = live._graph(live.Entry("mine", prepare), gpu, 3, "cold")
+    assert len(made) == 3 and all(launch() is not None for launch in made)
+    del replay
+    assert all(launch() is None for launch in made)
+
+
+def test_short_launches_are_timed_in_batches(gpu, monkeypatch):
+    monkeypatch.setattr(live, "_graph", in_turns)
     rows, _, _ = live.measure({"mine": FakeHandle(10.0)}, SHAPE, protocol())
     assert [row.batch for row in rows] == [20, 20]
     assert rows[0].time_us == pytest.approx(10)
@@ -140,7 +207,7 @@ def test_burst_and_sustained(gpu):
 
 
 def test_a_wrong_kernel_is_not_timed(gpu):
-    with pytest.raises(LaunchError, match="mine: its result at 64x96x32 is wrong"):
+    with pytest.raises(WrongResultError, match="mine: its result at 64x96x32 is wrong"):
         live.measure({"mine": FakeHandle(200.0, error=1e-3)}, SHAPE, protocol())
     with pytest.raises(LaunchError, match="wrong"):
         live.measure({"mine": FakeHandle(200.0, error=float("nan"))}, SHAPE, protocol())

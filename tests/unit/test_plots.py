@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from gemmlab import plots, registry
+from gemmlab import measurements, plots, registry
 from gemmlab.errors import ArgumentError, MeasurementError, UnknownKernelError
 from gemmlab.figure import DARK, LIGHT, spread
 from gemmlab.measurements import Measurements
@@ -23,7 +23,7 @@ RATES = (0.5, 4.4, 8.1, 36.0, 41.0, 43.1)
 def result(source: str = "recorded") -> BenchResult:
     rows = []
     for size in (1024, 4096):
-        for name, rate in zip((*registry.names(), "cublas"), (*RATES, 51.3), strict=True):
+        for name, rate in zip((*registry.names()[:6], "cublas"), (*RATES, 51.3), strict=True):
             us = 2 * size**3 / rate / 1e6
             rows.append(
                 BenchRow(
@@ -41,8 +41,9 @@ def recorded() -> Measurements:
         {
             "benchmark": {"environment": ENV, **result().to_dict()},
             "probes": {
-                "environment": ENV,
+                "environment": {**ENV, "sms": 132},
                 "ffma_tflops": 65.2,
+                "ffma_clock_mhz": 1980.0,
                 "l2_read_tbs": 5.6,
                 "dram_read_tbs": 4.4,
             },
@@ -162,3 +163,120 @@ def test_labels_are_moved_apart_and_stay_below_the_top():
     assert all(b - a > 0.0999 for a, b in pairwise(ordered))
     assert moved[3] == 5.0
     assert max(spread([1.0, 1.0, 1.0], 0.1, top=1.0)) <= 1.0
+
+
+# --- rooflines ------------------------------------------------------------------------------------
+
+DRAM = Roof("DRAM", 0.896, "TB/s")
+PEAK = Roof("fp32 peak", 43.9, "TFLOP/s")
+
+
+def test_a_point_above_a_roof_is_found_and_its_distance_said():
+    """Article 001 counts bytes that threads ask for, and holds them against DRAM's bandwidth."""
+    naive = Point("001 kernel 01", 0.25, 2.05)
+    (found,) = plots.over([naive], [DRAM, PEAK])
+    assert found.allowed == pytest.approx(0.224)
+    assert found.times == pytest.approx(2.05 / 0.224)
+    figure = plots.roofline([naive], level="threads", roofs=[DRAM, PEAK])
+    assert "9.15 times the 0.22 that the DRAM roof allows at 0.25 FLOP per byte" in figure.alt
+    assert "9.15 times" in figure.svg()
+    counted = Point("001 kernel 01", 18.33, 2.05)  # what ncu counts at DRAM
+    assert plots.over([counted], [DRAM, PEAK]) == []
+    assert "times" not in plots.roofline([counted], level="dram", roofs=[DRAM, PEAK]).svg()
+
+
+def test_a_flat_roof_is_one_too():
+    (found,) = plots.over([Point("a", 1000, 50)], [DRAM, PEAK])
+    assert (found.roof, found.allowed) == (PEAK, 43.9)
+
+
+def test_a_roof_of_a_level_holds_for_points_of_that_level_only():
+    roofs = [Roof("L2", 1.0, "TB/s", "l2"), Roof("DRAM", 0.5, "TB/s", "dram"), PEAK]
+    points = [Point("a", 2.0, 1.5, "l2"), Point("a", 2.0, 1.5, "dram")]
+    (found,) = plots.over(points, roofs)
+    assert (found.point, found.roof) == (points[1], roofs[1])
+    alt = plots.roofline(points, level=["l2", "dram"], roofs=roofs).alt
+    assert "a (L1 to L2) 2 at 1.50 TFLOP/s, a (DRAM) 2 at 1.50 TFLOP/s" in alt
+    assert alt.count("Above a roof") == 1
+    # In a figure of one level the roofs that are drawn are meant for every point.
+    assert "Above a roof" in plots.roofline(points[:1], level="l2", roofs=roofs[1:]).alt
+
+
+def test_a_kernel_stands_once_at_each_level_under_that_level_s_roof(recorded, monkeypatch):
+    monkeypatch.setattr(plots.measurements, "load", lambda: recorded)
+    figure = plots.roofline(level=["threads", "l2", "dram"], kernels=["sgemm_06_swizzled_a"])
+    for words in ("06 swizzled A (asked for)", "06 swizzled A (L1 to L2)", "06 swizzled A (DRAM)"):
+        assert words in figure.alt
+    assert "cuBLAS" not in figure.alt
+    svg = figure.svg()
+    for words in ("L1 33.5 TB/s (derived)", "L2 read 5.60 TB/s", "DRAM read 4.40 TB/s", "FFMA 65.2",
+                  "● asked for"):  # fmt: skip
+        assert words in svg, words
+    assert "L1: 128 bytes per clock and SM, 132 SMs at 1980 MHz, not measured" in figure.alt
+    with pytest.raises(MeasurementError, match=r"01_naive not recorded .*06_swizzled_a"):
+        plots.roofline(level="dram", kernels=["sgemm_01_naive"])
+
+
+def test_a_measured_roof_comes_before_a_derived_one(recorded):
+    def l1(**probes):
+        sections = {**recorded.sections}
+        sections["probes"] = {**sections["probes"], **probes}
+        loaded = Measurements("NVIDIA H200", sections)
+        return plots.recorded_roofs(loaded, "threads", derived=True)[0]
+
+    assert l1().derived.startswith("128 bytes per clock and SM")
+    assert l1().value == pytest.approx(128 * 132 * 1980e6 / 1e12)
+    assert l1(l1_read_tbs=31.0) == Roof("L1 read", 31.0, "TB/s", "threads")
+    assert [roof.name for roof in plots.recorded_roofs(recorded, "threads")] == ["FFMA"]
+
+
+def test_shared_memory_counts_wavefronts_of_128_bytes(recorded):
+    swizzled = recorded.sections["counters"]["kernels"]["sgemm_06_swizzled_a"]
+    swizzled |= {"shared_load_wavefronts": 98304, "shared_store_wavefronts": 8192}
+    (point,) = plots.recorded_points(recorded, "shared")
+    assert point.intensity == pytest.approx(2 * 256**3 / (128 * (98304 + 8192)))
+    assert plots.recorded_roofs(recorded, "shared", derived=True)[0].name == "shared memory"
+
+
+@pytest.mark.parametrize("level", ["threads", "shared", "l2", "dram"])
+def test_no_recorded_kernel_stands_above_the_roof_of_its_own_level(level):
+    loaded = measurements.load()
+    points = plots.recorded_points(loaded, level)
+    assert points
+    assert plots.over(points, plots.recorded_roofs(loaded, level, derived=True)) == []
+
+
+def test_the_coalesced_step_would_stand_above_dram_by_what_its_warps_ask_for():
+    loaded = measurements.load()
+    points = plots.recorded_points(loaded, "threads")
+    (dram, _) = plots.recorded_roofs(loaded, "dram")
+    above = plots.over(points, [Roof(dram.name, dram.value, dram.unit)])
+    assert "sgemm_02_coalesced" in {one.point.name for one in above}
+
+
+def test_the_origin_is_broken_into_lines_that_fit():
+    from gemmlab._drawing import origin_line
+    from gemmlab.figure import canvas
+
+    figure, _ = canvas(3)
+    origin_line(
+        figure, LIGHT, "recorded on a GPU, 2026-01-02, driver 580.1; " + 3 * "a word, or so, "
+    )
+    lines = figure.get_supxlabel().split("\n")
+    assert len(lines) > 1
+    assert all(len(line) <= 72 for line in lines)
+    origin_line(figure, LIGHT, "x" * 90)
+    assert figure.get_supxlabel() == "x" * 90
+
+
+def test_many_kernels_are_told_apart_by_their_numbers():
+    roofs = [Roof("L2", 5.0, "TB/s"), Roof("FFMA", 65.0, "TFLOP/s")]
+    few = [Point(f"sgemm_{n:02}_step", 30.0, 20.0 + n) for n in range(1, 9)]
+    assert "01 step" in plots.roofline(few, level="l2", roofs=roofs).svg()
+    many = [*few, Point("sgemm_09_slow", 3.0, 0.5), Point("cublas", 40.0, 50.0)]
+    svg = plots.roofline(many, level="l2", roofs=roofs).svg()
+    assert "01 step" not in svg
+    labels = re.findall(r">((?:0\d|cuBLAS)(?:, (?:0\d|cuBLAS))*)</text>", svg)
+    named = [name for label in labels for name in label.split(", ")]
+    assert sorted(named) == [*(f"{n:02}" for n in range(1, 10)), "cuBLAS"]
+    assert "09" in labels  # alone where it stands

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
+import types
+from contextlib import nullcontext
 
 import pytest
 
 from gemmlab import counters, measurements, record, registry, tables
 from gemmlab.errors import ArgumentError, BackendError, MeasurementError
 from gemmlab.measurements import Measurements, load, save
+from gemmlab.results import DEFAULT_BASELINES, BenchResult, BenchRow
+from gemmlab.trials import Trial
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 NAIVE, COALESCED = registry.names()[:2]
@@ -164,7 +169,6 @@ def test_a_number_that_is_none_is_refused_before_anything_is_written(folder):
 def test_comments_and_spaces_do_not_change_the_digest_but_code_does(tmp_path):
     spec = registry.get(NAIVE)
     text = spec.path.read_text()
-    import dataclasses
 
     def digest(changed: str) -> str:
         path = tmp_path / "kernel.cuh"
@@ -253,6 +257,107 @@ def test_record_refuses_what_it_cannot_do(folder, monkeypatch):
         record.record()
 
 
+class Measured:
+    """`bench` and `tune` that note what was asked for, and give one row a kernel and shape."""
+
+    def __init__(self):
+        self.benched, self.tuned = [], []
+
+    def bench(self, kernels, sizes, baselines=DEFAULT_BASELINES, **how):
+        self.benched.append((list(kernels), list(sizes), tuple(baselines)))
+        shapes = [(s, s, s) if isinstance(s, int) else s for s in sizes]
+        rows = [self.row(name, shape) for shape in shapes for name in (*kernels, *baselines)]
+        return BenchResult(tuple(rows), "live", dict(ENV), {}, "")
+
+    def tune(self, spec, shapes, again):
+        self.tuned.append((spec.name, list(shapes), again))
+        digest = measurements.source_digest(spec)
+        trials = [
+            Trial(spec.name, digest, config, shape, self.row(f"{spec.name} [{config}]", shape))
+            for shape in shapes
+            for config in spec.configs
+        ]
+        return types.SimpleNamespace(trials=tuple(trials))
+
+    def row(self, name, shape):
+        return BenchRow(name, *shape, 1.0, (1.0, 1.0), 1.0, 1.0, 1.0, 1980.0, None, 3)
+
+
+@pytest.fixture
+def measured(on_a_gpu, monkeypatch):
+    """Measuring replaced, too; 01 is tiled, 02 takes any shape and has two configurations."""
+    fake = Measured()
+    monkeypatch.setattr(record, "bench", fake.bench)
+    monkeypatch.setattr(record, "tune", fake.tune)
+    changes = {NAIVE: {"multiple_of": (8, 8, 8)}, COALESCED: {"configs": ("a", "b")}}
+    for name, change in changes.items():
+        changed = dataclasses.replace(registry.get(name), **change)
+        changed = dataclasses.replace(changed, written_to=str(registry.get(name).path))
+        monkeypatch.setitem(registry._BY_NAME, name, changed)
+    return fake
+
+
+def test_every_baseline_is_recorded_at_every_size(on_a_gpu, measured):
+    record.record(sizes=[64, 128], only=["benchmark"], kernels=[NAIVE, COALESCED])
+    assert measured.benched == [
+        ([NAIVE, COALESCED], [size], ("cublas", "cublaslt_best", "cublas_tf32"))
+        for size in (64, 128)
+    ]
+
+
+def test_the_shapes_section_has_the_steps_that_take_any(on_a_gpu, measured, monkeypatch):
+    monkeypatch.setattr(record, "ANY_SHAPE", (COALESCED,))
+    record.record(only=["shapes"], kernels=[NAIVE, COALESCED])
+    ((kernels, sizes, baselines),) = measured.benched
+    assert (kernels, baselines) == ([COALESCED], ("cublas", "cublaslt_best"))
+    assert sizes == list(record.SHAPES) and (4095, 4097, 4093) in sizes
+    section = load(on_a_gpu).section("shapes")
+    assert set(section["sources"]) == {COALESCED}
+    assert len(section["rows"]) == 3 * len(record.SHAPES)
+
+
+def test_without_steps_for_any_shape_cublas_is_recorded_alone(on_a_gpu, measured, monkeypatch):
+    monkeypatch.setattr(record, "ANY_SHAPE", ())
+    record.record(only=["shapes"])
+    assert {row.kernel for row in load(on_a_gpu).timings()["shapes"].rows} == {
+        *("cublas", "cublaslt_best")
+    }
+
+
+def test_steps_for_any_shape_take_any():
+    for name in record.ANY_SHAPE:
+        assert registry.get(name).multiple_of == (1, 1, 1)
+    assert len(set(record.SHAPES)) == len(record.SHAPES) == 13
+    assert not {(size, size, size) for size in record.SIZES} & set(record.SHAPES)
+
+
+def test_tuning_comes_first_and_measures_everything_anew(on_a_gpu, measured, monkeypatch):
+    order = []
+    monkeypatch.setattr(record, "busy", lambda text: order.append(text) or nullcontext())
+    record.record(sizes=[64], only=["benchmark", "tuning"], kernels=[NAIVE, COALESCED])
+    assert order == ["recording tuning", "recording benchmark"]
+    assert measured.tuned == [(COALESCED, [(64, 64, 64), *record.SHAPES], True)]
+    trials = load(on_a_gpu).trials()
+    assert {(trial.kernel, trial.config) for trial in trials} == {
+        (COALESCED, "a"),
+        (COALESCED, "b"),
+    }
+
+
+def test_a_tiled_step_is_tuned_where_it_fits(on_a_gpu, measured, monkeypatch):
+    tiled = dataclasses.replace(registry.get(NAIVE), configs=("c", "d"))
+    monkeypatch.setitem(registry._BY_NAME, NAIVE, tiled)
+    record.record(sizes=[64, 100], only=["tuning"], kernels=[NAIVE])
+    ((_, shapes, _),) = measured.tuned
+    assert (64, 64, 64) in shapes and (8192, 8192, 64) in shapes
+    assert (100, 100, 100) not in shapes and (4095, 4097, 4093) not in shapes
+
+
+def test_nothing_to_tune_is_an_empty_section(on_a_gpu, measured):
+    record.record(only=["tuning"], kernels=[NAIVE])
+    assert load(on_a_gpu).trials() == ()
+
+
 # ---- ncu ----
 
 WIDE = """==PROF== Connected to process 4711 (/usr/bin/python3.12)
@@ -323,6 +428,57 @@ def test_cublas_may_be_several_launches(fake_ncu):
     assert counters.collect(["cublas"], 256, {"A": "m__a.sum"}) == {
         "cublas": {"A": 17301504 + 2359296}
     }
+
+
+PACKED = """"ID","Kernel Name","m__a.sum","m__b.avg.pct","gpu__time_duration.sum"
+"","","sector","%","ns"
+"0","void sgemm_01_naive::pack<(int)128>(const float *, float *)","40","90.5","1,000"
+"1","sgemm_01_naive::kernel(const float *, float *)","2","30.5","9,000"
+"2","sgemm_02_coalesced::kernel(const float *)","5","60.5","8,000"
+"3","sgemm_02_coalesced::reduce(const float *)","7","70.5","2,000"
+"""
+BOTH = {"A": "m__a.sum", "B": "m__b.avg.pct"}
+
+
+def test_a_step_may_be_several_kernels_of_its_namespace(fake_ncu):
+    fake = fake_ncu((PACKED, "", 0))
+    found = counters.collect([NAIVE, COALESCED], 256, BOTH)
+    # Counts add up; a share is that of the longest launch, be it the last or not.
+    assert found == {NAIVE: {"A": 42, "B": 30.5}, COALESCED: {"A": 12, "B": 60.5}}
+    asked = fake.commands[0][fake.commands[0].index("--metrics") + 1]
+    assert asked == "m__a.sum,m__b.avg.pct,gpu__time_duration.sum"
+
+
+def test_a_share_of_several_launches_without_their_times_is_left_out(fake_ncu):
+    fake_ncu((PACKED.replace("9,000", "n/a"), "", 0))
+    found = counters.collect([NAIVE, COALESCED], 256, BOTH)
+    assert found == {NAIVE: {"A": 42}, COALESCED: {"A": 12, "B": 60.5}}
+
+
+def test_cublas_comes_after_a_step_of_two_kernels(fake_ncu):
+    text = PACKED.replace("sgemm_02_coalesced", "cutlass")
+    fake_ncu((text, "", 0))
+    found = counters.collect([NAIVE, "cublas"], 256, BOTH)
+    assert found["cublas"] == {"A": 12, "B": 60.5}
+
+
+def test_a_kernel_without_a_namespace_belongs_to_the_step_that_comes_next(fake_ncu):
+    text = PACKED.replace("sgemm_01_naive::pack", "pack_panels")
+    shared = text.replace("sgemm_02_coalesced::kernel", "pack_panels").replace("::reduce", "::last")
+    fake_ncu((shared, "", 0))
+    found = counters.collect([NAIVE, COALESCED], 256, {"A": "m__a.sum"})
+    assert found == {NAIVE: {"A": 42}, COALESCED: {"A": 12}}
+    fake_ncu((shared.replace("sgemm_02_coalesced::last", "sm90_xmma_gemm"), "", 0))
+    assert counters.collect([NAIVE, "cublas"], 256, {"A": "m__a.sum"})["cublas"] == {"A": 12}
+
+
+def test_a_step_that_was_not_launched_is_named(fake_ncu):
+    fake_ncu((PACKED, "", 0))
+    with pytest.raises(MeasurementError, match="nothing where sgemm_03_block_tiling was launched"):
+        counters.collect([NAIVE, COALESCED, "sgemm_03_block_tiling"], 256, BOTH)
+    fake_ncu((PACKED, "", 0))
+    with pytest.raises(MeasurementError, match=r"sgemm_02_coalesced::kernel is none of"):
+        counters.collect([NAIVE], 256, BOTH)
 
 
 def test_a_metric_that_ncu_does_not_know_is_dropped_and_the_rest_read(fake_ncu):

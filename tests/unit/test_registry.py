@@ -8,6 +8,9 @@ from gemmlab import registry
 from gemmlab.errors import ArgumentError, UnknownKernelError
 
 DIFF_BUDGET = 80  # changed lines from a step to its parent
+# Steps whose one idea takes more: a kernel of its own, a schedule, a way for every shape.
+LARGE_STEPS = {"sgemm_16_packed_a": 150, "sgemm_17_pipeline": 130, "sgemm_19_stream_k": 260}
+LARGE_STEPS["sgemm_20_any_shape"] = 500
 
 
 @pytest.mark.parametrize("spec", registry.KERNELS, ids=lambda s: s.name)
@@ -15,23 +18,28 @@ def test_file_keeps_the_contract(spec):
     text = spec.path.read_text()
     lines = text.splitlines()
     assert text.startswith(f"// {spec.name}: ")
-    assert text.count("__global__") == 1
+    # What needs scratch memory may take a second kernel, which adds up what lies there.
+    assert 1 <= text.count("__global__") <= 1 + spec.workspace
     assert f"cudaError_t launch_{spec.name}(const GemmArgs& g, cudaStream_t stream)" in text
+    assert (f"inline size_t workspace_{spec.name}(const GemmArgs& g)" in text) == spec.workspace
+    assert len(set(spec.configs)) == len(spec.configs) != 1
     assert "static_assert" in text and "// Source:" in text
-    assert len(lines) <= 220 and max(map(len, lines)) <= 100
+    assert len(lines) <= (280 if spec.name in LARGE_STEPS else 220) and max(map(len, lines)) <= 100
     opened = re.findall(r"// \[(\w+)\]", text)
-    assert opened and opened == re.findall(r"// \[/(\w+)\]", text)
+    assert opened and sorted(opened) == sorted(re.findall(r"// \[/(\w+)\]", text))
 
 
 @pytest.mark.parametrize("spec", registry.KERNELS, ids=lambda s: s.name)
 def test_spec_agrees_with_the_source(spec):
     text = spec.path.read_text()
-    numbers = dict(re.findall(r"\b([A-Z_]+) = (\d+)[,;]", text))
+    numbers = {name: int(n) for name, n in re.findall(r"\b([A-Z_]+) = (\d+)[,;]", text)}
     if "BM" in numbers:
-        assert spec.tile == tuple(int(numbers[n]) for n in ("BM", "BN", "BK"))
-        assert spec.shared_bytes == 4 * spec.tile[2] * (spec.tile[0] + spec.tile[1])
-    if "TM" in numbers:
-        assert spec.thread_tile == (int(numbers["TM"]), int(numbers["TN"]))
+        assert spec.tile == tuple(numbers[n] for n in ("BM", "BN", "BK"))
+        buffered = numbers.get("STAGES", 1) * 4 * spec.tile[2] * (spec.tile[0] + spec.tile[1])
+        assert spec.shared_bytes == buffered
+    if "TM" in numbers:  # of each of the subtiles that a thread has, if it has several
+        subtiles = numbers.get("WMITER", 1), numbers.get("WNITER", 1)
+        assert spec.thread_tile == (numbers["TM"] * subtiles[0], numbers["TN"] * subtiles[1])
     assert spec.threads == spec.tile[0] * spec.tile[1] // (
         spec.thread_tile[0] * spec.thread_tile[1]
     )
@@ -42,7 +50,7 @@ def test_difference_to_the_parent_is_small(spec):
     from gemmlab.source import diff
 
     changed = [line for line in diff(spec.name).lines if line.mark != " "]
-    assert 0 < len(changed) <= DIFF_BUDGET
+    assert 0 < len(changed) <= LARGE_STEPS.get(spec.name, DIFF_BUDGET)
 
 
 def test_names_are_unique_and_parents_exist():

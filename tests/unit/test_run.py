@@ -2,14 +2,17 @@
 
 import math
 import shutil
+import types
+import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import registry
-from gemmlab.errors import ArgumentError, BackendError
+from gemmlab import registry, run
+from gemmlab.errors import ArgumentError, BackendError, LaunchError, RefusedError
 
 REGISTER = "sgemm_04_register_tiling"
 COALESCED = "sgemm_02_coalesced"
@@ -105,6 +108,87 @@ def test_cpu_tensors_are_never_launched_on_a_gpu():
     A, B = pair(8, 32, 4)
     with pytest.raises(ArgumentError, match="A: is on cpu; only CUDA tensors"):
         lab.kernel(COALESCED).launcher(A, B, torch.empty(8, 32))
+
+
+class OnGpu(torch.Tensor):
+    """A CPU tensor that says it is on a GPU."""
+
+    device = torch.device("cuda")
+
+
+class FakeModule:
+    """A compiled step that needs 100 bytes a configuration; it keeps what it was called with."""
+
+    def __init__(self):
+        self.launched, self.asked, self.code = [], [], 0
+
+    def workspace_bytes(self, *args):
+        self.asked.append(args)
+        return 100 * (args[-1] + 1)
+
+    def launch(self, *args):
+        self.launched.append(args)
+        return self.code
+
+    def error_string(self, code):
+        return f"code {code}"
+
+
+@pytest.fixture
+def scratch_step(monkeypatch):
+    """A step with scratch memory on a GPU that is not there: (spec, module, memory given out)."""
+    module, given, empty = FakeModule(), [], torch.empty
+    spec = replace(registry.get(COALESCED), workspace=True, configs=("small", "large"))
+    monkeypatch.setattr(run, "_gpu_module", lambda spec: module)
+    stream = types.SimpleNamespace(cuda_stream=7)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: stream)
+
+    def fake_empty(*size, device=None, **more):
+        memory = empty(*size, **more)
+        given.append(weakref.ref(memory))
+        return memory
+
+    monkeypatch.setattr(torch, "empty", fake_empty)
+    return spec, module, given
+
+
+def test_a_launcher_has_its_workspace_as_long_as_it_lives(scratch_step):
+    spec, module, given = scratch_step
+    A, B = (t.as_subclass(OnGpu) for t in pair(8, 32, 4))
+    C = torch.zeros(8, 32).as_subclass(OnGpu)
+    launch = lab.kernel(spec, config="large").launcher(A, B, C, alpha=2.0)
+    assert module.launched == [] and len(given) == 1
+    launch()
+    launch()
+    problem = (A.data_ptr(), B.data_ptr(), C.data_ptr(), 8, 32, 4, 2.0, 0.0)
+    assert module.asked == [(*problem, 1)]
+    memory = given[0]()
+    assert memory.nbytes == 200 and memory.dtype == torch.uint8
+    assert module.launched == [(*problem, 7, memory.data_ptr(), 1)] * 2
+    del memory, launch
+    assert given[0]() is None
+
+
+def test_no_workspace_where_none_is_needed(scratch_step):
+    spec, module, given = scratch_step
+    A, B, C = (t.as_subclass(OnGpu) for t in (*pair(8, 32, 4), torch.zeros(8, 32)))
+    lab.kernel(spec).launcher(A, B, C)()  # 0 bytes
+    lab.kernel(COALESCED).launcher(A, B, C)()
+    assert [call[-2:] for call in module.launched] == [(0, -1), (0, -1)]
+    assert len(module.asked) == 1 and given == []
+
+
+def test_a_refused_launch_names_the_configuration(scratch_step):
+    spec, module, _ = scratch_step
+    module.code = 1
+    A, B, C = (t.as_subclass(OnGpu) for t in (*pair(8, 32, 4), torch.zeros(8, 32)))
+    launch = lab.kernel(spec, config="small").launcher(A, B, C)
+    with pytest.raises(RefusedError, match=r"sgemm_02_coalesced \[small\]: launch failed, code 1"):
+        launch()
+    module.code = 700  # an illegal address, perhaps of an earlier launch
+    with pytest.raises(LaunchError, match="code 700") as caught:
+        launch()
+    assert not isinstance(caught.value, RefusedError)
 
 
 def test_a_cache_that_cannot_be_written_is_said_in_one_line(monkeypatch, tmp_path):

@@ -15,7 +15,16 @@ from PIL import Image
 from gemmlab import sim
 from gemmlab.errors import ArgumentError
 from gemmlab.layouts import Access, Layout, Swizzle
-from gemmlab.widgets import BankMap, Ladder, Predict, TraceView, predict
+from gemmlab.widgets import (
+    BankMap,
+    HeatMap,
+    Ladder,
+    Metric,
+    PipelineTimeline,
+    Predict,
+    TraceView,
+    predict,
+)
 
 ENVIRONMENT = "some GPU, 2026-01-02, driver 1.2, CUDA 13.0"
 
@@ -64,7 +73,20 @@ def naive_trace_view():
     return traced("sgemm_01_naive").view()
 
 
-WIDGETS = [bank_map, make_predict, make_ladder, trace_view, naive_trace_view]
+def make_heat_map():
+    rows = [{"TM": m, "TN": 4, "WMITER": w, "WNITER": 2, "x": 1.5 * m} for m, w in ((4, 4), (8, 2))]
+    return HeatMap(rows, {"x": Metric("speed", "TFLOP/s", "Made up.")})
+
+
+WIDGETS = [
+    bank_map,
+    make_predict,
+    make_ladder,
+    trace_view,
+    naive_trace_view,
+    PipelineTimeline,
+    make_heat_map,
+]
 
 
 @pytest.fixture(params=WIDGETS, ids=lambda make: make.__name__)

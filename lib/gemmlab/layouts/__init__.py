@@ -4,24 +4,38 @@ from __future__ import annotations
 
 from .access import PRESETS, Access, Layout, Tile, locate
 from .banks import Phase, Request, Word, describe, sectors, wavefronts
+from .block_order import BlockOrder
+from .occupancy import GPUS, Limits, Occupancy, Waves, occupancy, waves
+from .pipeline import Pipeline
 from .swizzle import Swizzle, find_swizzle, for_columns, padded, row_major, transposed_a_column
+from .tiling import STEPS, Tiling
 
 __all__ = [
+    "GPUS",
     "PRESETS",
+    "STEPS",
     "Access",
+    "BlockOrder",
     "Layout",
+    "Limits",
+    "Occupancy",
     "Phase",
+    "Pipeline",
     "Request",
     "Swizzle",
     "Tile",
+    "Tiling",
+    "Waves",
     "Word",
     "describe",
     "find_swizzle",
     "for_columns",
     "locate",
+    "occupancy",
     "padded",
     "row_major",
     "sectors",
     "transposed_a_column",
     "wavefronts",
+    "waves",
 ]

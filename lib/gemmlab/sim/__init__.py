@@ -44,7 +44,7 @@ def load(spec: registry.KernelSpec) -> SimModule:
 
     Raises BackendError without g++, BuildError if the source does not compile.
     """
-    return _open(spec.name, spec.path, f"launch_{spec.name}")
+    return _open(spec.name, spec.path, spec.launch, workspace=spec.workspace)
 
 
 def load_source(
@@ -53,15 +53,17 @@ def load_source(
     *,
     changes: dict[str, str] | None = None,
     portable: bool = False,
+    workspace: bool = False,
 ) -> SimModule:
     """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
     changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to
     be one of this repository. portable: switch stacks by ucontext, as on processors that have no
-    switch of ours.
+    switch of ours. workspace: for launch_x the file also has workspace_x(const GemmArgs&) ->
+    size_t, the bytes of scratch memory that a launch needs.
     """
     file = write_variant(Path(path), changes) if changes else Path(path)
-    return _open(file.stem, file, launch_name, portable)
+    return _open(file.stem, file, launch_name, portable, workspace)
 
 
 def trace(
@@ -82,12 +84,13 @@ def trace(
     """
     spec = registry.get(getattr(kernel, "spec", kernel))
     spec.check_sizes(M, N, K)
+    config = spec.config_index(getattr(kernel, "config", ""))
     if min(M, N, K) < 1:
         raise ArgumentError(f"M, N, K: got {M}, {N}, {K}; a trace needs sizes above 0")
     module = load(spec)
     module.check_memory([4 * M * K, 4 * K * N, 4 * M * N])
     A, B, C = integer_matrices(M, N, K)
-    return module.trace(A, B, C, M, N, K, alpha, beta, allow_slow=allow_slow)
+    return module.trace(A, B, C, M, N, K, alpha, beta, config=config, allow_slow=allow_slow)
 
 
 def integer_matrices(M: int, N: int, K: int, seed: int = 0) -> tuple[np.ndarray, ...]:
@@ -97,5 +100,8 @@ def integer_matrices(M: int, N: int, K: int, seed: int = 0) -> tuple[np.ndarray,
     return tuple(random.integers(-4, 5, shape).astype(np.float32) for shape in shapes)
 
 
-def _open(name: str, path: Path, launch: str, portable: bool = False) -> SimModule:
-    return open_module(name, build.kernel(path, launch, portable), build.runtime(portable))
+def _open(
+    name: str, path: Path, launch: str, portable: bool = False, workspace: bool = False
+) -> SimModule:
+    built = build.kernel(path, launch, portable, workspace)
+    return open_module(name, built, build.runtime(portable))

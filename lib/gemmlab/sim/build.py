@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..build import included_files, kernels_folder
+from ..build import included_files, kernels_folder, workspace_name
 from ..errors import BackendError, BuildError
 from ..progress import busy
 from ..registry import cache_dir, repository_root
@@ -44,6 +44,16 @@ extern "C" int gemmlab_sim_entry(const GemmArgs* args) {{
   return static_cast<int>({launch}(*args, nullptr));
 }}
 """
+# Called like a launcher, so that a fault of it is a finding, too; library.py's WorkspaceCall.
+_WORKSPACE = """struct WorkspaceCall {{
+  GemmArgs args;
+  size_t bytes;
+}};
+extern "C" int gemmlab_sim_workspace(WorkspaceCall* call) {{
+  call->bytes = {workspace}(call->args);
+  return 0;
+}}
+"""
 
 
 @dataclass(frozen=True)
@@ -56,11 +66,15 @@ class Runtime:
 
 @dataclass(frozen=True)
 class KernelLibrary:
-    """A compiled kernel file, and where its code comes from."""
+    """A compiled kernel file, and where its code comes from.
+
+    workspace: it has a function that says how much scratch memory a launch needs.
+    """
 
     library: Path
     source: Path
     table: LineTable
+    workspace: bool = False
 
 
 def compiler() -> str:
@@ -102,14 +116,18 @@ def runtime(portable: bool = False) -> Runtime:
     return built
 
 
-def kernel(path: Path, launch: str, portable: bool = False) -> KernelLibrary:
+def kernel(
+    path: Path, launch: str, portable: bool = False, workspace: bool = False
+) -> KernelLibrary:
     """The library of a kernel file, whose function `launch` takes (const GemmArgs&, cudaStream_t).
 
+    workspace: it also has `workspace_name(launch)` (const GemmArgs&) -> size_t.
     Raises BackendError without g++, BuildError with the compiler's message.
     """
     path = path.resolve()
     base = runtime(portable)
     unit = _UNIT.format(path=path, launch=launch)
+    unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
     headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
     key = _hash(_KERNEL_FLAGS, (unit, base.library.name), *texts, *headers)
@@ -120,7 +138,7 @@ def kernel(path: Path, launch: str, portable: bool = False) -> KernelLibrary:
         refuse_unsupported(own, INCLUDE / "ptx", display_name)
         with busy(f"Compiling {path.name} for the simulator"):
             _compile_kernel(path, unit, base, library, table)
-    return KernelLibrary(library, path, LineTable.from_json(table.read_text()))
+    return KernelLibrary(library, path, LineTable.from_json(table.read_text()), workspace)
 
 
 def _compile_kernel(path: Path, unit: str, base: Runtime, library: Path, table: Path) -> None:

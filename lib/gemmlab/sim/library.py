@@ -18,7 +18,15 @@ class GemmArgs(ctypes.Structure):
         *((name, ctypes.c_int) for name in "MNK"),
         ("alpha", ctypes.c_float),
         ("beta", ctypes.c_float),
+        ("workspace", ctypes.c_void_p),
+        ("config", ctypes.c_int),
     )
+
+
+class WorkspaceCall(ctypes.Structure):
+    """build.py's structure of this name: a problem, and how much scratch memory it needs."""
+
+    _fields_ = (("args", GemmArgs), ("bytes", ctypes.c_size_t))
 
 
 class CountRow(ctypes.Structure):

@@ -11,12 +11,12 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from ..errors import ArgumentError, BuildError, LaunchError
+from ..errors import ArgumentError, BuildError, LaunchError, RefusedError
 from . import build
 from .findings import Finding, Findings, explain
-from .library import GemmArgs, load_runtime
+from .library import GemmArgs, WorkspaceCall, load_runtime
 from .limits import Watch, budget_seconds, check_memory
-from .places import Place, array_places, matrix_places
+from .places import GLOBAL, Place, array_places, matrix_places
 from .samples import Seen
 from .trace import Trace, count_lines, kept_samples
 
@@ -25,13 +25,14 @@ MAX_STATIC_SHARED = 48 * 1024
 
 @dataclass(frozen=True)
 class Shape:
-    """One problem: C = alpha * A @ B + beta * C."""
+    """One problem: C = alpha * A @ B + beta * C, and the step's configuration, -1 if it chooses."""
 
     M: int
     N: int
     K: int
     alpha: float
     beta: float
+    config: int
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,9 @@ class SimModule:
         self._built = built
         self._runtime = load_runtime(runtime.library)
         self._source = built.source.read_text().splitlines()
-        self._entry = ctypes.CDLL(str(built.library)).gemmlab_sim_entry
+        library = ctypes.CDLL(str(built.library))
+        self._entry = library.gemmlab_sim_entry
+        self._workspace = library.gemmlab_sim_workspace if built.workspace else None
         self._handle = self._register()
 
     def launch(
@@ -65,18 +68,19 @@ class SimModule:
         alpha: float = 1.0,
         beta: float = 0.0,
         *,
+        config: int = -1,
         threads: int | None = None,
         allow_slow: bool = False,
     ) -> None:
         """Run the kernel without counting. C is read and written.
 
-        A, B, C: contiguous NumPy arrays. threads: OS threads to use, by default one a processor.
-        allow_slow: let it take longer than a minute.
+        A, B, C: contiguous NumPy arrays. config: GemmArgs.config. threads: OS threads to use, by
+        default one a processor. allow_slow: let it take longer than a minute.
         Raises LaunchError if the launch is refused, would take too long, or the kernel did not run
         to its end (out of bounds, deadlock, ...).
         """
         how = How(False, threads or _processors(), allow_slow)
-        _, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta), how)
+        _, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         fatal = [finding for finding in findings if finding.fatal]
         if fatal:
             text = "\n".join(str(finding) for finding in fatal)
@@ -93,6 +97,7 @@ class SimModule:
         alpha: float = 1.0,
         beta: float = 0.0,
         *,
+        config: int = -1,
         threads: int | None = None,
         allow_slow: bool = False,
     ) -> Trace:
@@ -101,7 +106,7 @@ class SimModule:
         What is wrong with the kernel is in the trace's `findings`, not raised.
         """
         how = How(True, threads or _processors(), allow_slow)
-        seen, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta), how)
+        seen, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         return Trace(
             *(self.name, M, N, K, count_lines(seen.counts, self._line_of), Findings(findings)),
             kept_samples(seen, self._line_of),
@@ -124,32 +129,61 @@ class SimModule:
         runtime = self._runtime
         with runtime.lock:
             try:
-                code = self._launch(matrices, args, how)
-                places = self._places(matrices, (args.A, args.B, args.C))
+                code, places = self._launch(matrices, args, how)
                 seen = Seen(runtime.counts(), runtime.samples(), places)
                 raw = runtime.findings()
                 error = runtime.error(code)
             finally:
                 runtime.free_all()
         if error:
-            raise LaunchError(f"{self.name}: {error}; M={shape.M}, N={shape.N}, K={shape.K}")
+            kind = RefusedError if code in RefusedError.CODES else LaunchError
+            raise kind(f"{self.name}: {error}; M={shape.M}, N={shape.N}, K={shape.K}")
         return seen, explain(raw, self._line_of)
 
-    def _launch(self, matrices: Sequence[np.ndarray], args: GemmArgs, how: How) -> int:
+    def _launch(
+        self, matrices: Sequence[np.ndarray], args: GemmArgs, how: How
+    ) -> tuple[int, tuple[Place, ...]]:
+        """The launcher's result, and what lies where."""
         runtime = self._runtime
         args.A, args.B, args.C = self._copy_in(matrices)
+        starts = [runtime.offset(buffer) for buffer in (args.A, args.B, args.C)]
+        places = (
+            *matrix_places(matrices, starts),
+            *array_places(self._built.table.arrays, self._source),
+        )
         runtime.begin(self._handle, how.traced, how.threads, budget_seconds())
+        scratch = self._allocate_workspace(args)
+        if scratch is None:
+            return 0, places  # its function has failed, which is a finding
         codes: list[int] = []
         watch = Watch(self.name, how.threads, runtime.progress, runtime.cancel, how.allow_slow)
         watch.run(lambda: codes.append(runtime.call(self._entry, ctypes.byref(args))))
         result = matrices[2]
         ctypes.memmove(result.ctypes.data, args.C, result.nbytes)
-        return codes[0]
+        return codes[0], (*places, *scratch)
 
-    def _places(self, matrices: Sequence[np.ndarray], buffers: Sequence[int]) -> tuple[Place, ...]:
-        starts = [self._runtime.offset(buffer) for buffer in buffers]
-        arrays = array_places(self._built.table.arrays, self._source)
-        return (*matrix_places(matrices, starts), *arrays)
+    def _allocate_workspace(self, args: GemmArgs) -> tuple[Place, ...] | None:
+        """Set args.workspace to scratch memory in which every float is NaN and every int -1.
+
+        Returns where it lies, nothing if the step needs none, None if its function has failed.
+        """
+        if self._workspace is None:
+            return ()
+        unknown = ctypes.c_size_t(-1).value
+        call = WorkspaceCall(args, unknown)
+        self._runtime.call(self._workspace, ctypes.byref(call))
+        if call.bytes == unknown:
+            return None
+        if call.bytes == 0:
+            return ()
+        args.workspace = self._runtime.allocate(call.bytes)
+        if args.workspace is None:
+            raise LaunchError(
+                f"{self.name}: its workspace takes {call.bytes} bytes, and there is no memory left"
+            )
+        ctypes.memset(args.workspace, 0xFF, call.bytes)
+        start = self._runtime.offset(args.workspace)
+        return (Place("workspace", GLOBAL, start, call.bytes),)
 
     def _copy_in(self, matrices: Sequence[np.ndarray]) -> list[int]:
         buffers = [self._runtime.allocate(matrix.nbytes) for matrix in matrices]
@@ -199,14 +233,15 @@ def open_module(name: str, built: build.KernelLibrary, runtime: build.Runtime) -
 
 def _arguments(shape: Shape) -> GemmArgs:
     """The launcher's arguments, but for the addresses."""
-    for name in ("M", "N", "K"):
+    for name in ("M", "N", "K", "config"):
         value = getattr(shape, name)
         if not isinstance(value, Integral) or not -(2**31) <= value < 2**31:
             raise ArgumentError(f"{name}: got {value!r}, expected a whole number of 32 bits")
     for name in ("alpha", "beta"):
         if not isinstance(getattr(shape, name), Real):
             raise ArgumentError(f"{name}: got {getattr(shape, name)!r}, expected a number")
-    return GemmArgs(None, None, None, *astuple(shape))
+    *problem, config = astuple(shape)
+    return GemmArgs(None, None, None, *problem, None, config)
 
 
 def _integers(values: Sequence[int]) -> ctypes.Array:

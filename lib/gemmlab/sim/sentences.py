@@ -68,7 +68,8 @@ def _uninitialised(row: RawFinding, line: str, other: str) -> str:
 
 def _outside_buffer(row: RawFinding, line: str, other: str) -> str:
     number, past = row.number[2], row.number[3]
-    what = "ABC"[number] if 0 <= number < 3 else "the nearest buffer"
+    names = ("A", "B", "C", "the workspace")
+    what = names[number] if 0 <= number < len(names) else "the nearest buffer"
     where = f"{past} past the end" if past > 0 else f"{-past} before the start"
     return (
         f"{does(row)}, {where.replace(' ', ' bytes ', 1)} of {what}; correct the index, or guard "

@@ -34,7 +34,7 @@ def refuse_unsupported(files: Iterable[Path], known: Path, shown: Callable[[Path
     files: those to look at. known: the folder of the PTX functions. shown: how to name a file.
     """
     for file in files:
-        text = _without_comments(file.read_text())
+        text = without_comments(file.read_text())
         for found in _ASM.finditer(text):
             if operation := _operation(text[found.end() :]):
                 headers = ", ".join(sorted(path.name for path in known.glob("*.cuh")))
@@ -66,7 +66,7 @@ def explain(message: str) -> str:
     return "".join(f"{sentence}\n" for sentence in sentences)
 
 
-def _without_comments(text: str) -> str:
+def without_comments(text: str) -> str:
     """The text with its comments blanked out, every character where it was."""
 
     def blank(found: re.Match) -> str:

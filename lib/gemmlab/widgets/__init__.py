@@ -3,8 +3,24 @@
 from __future__ import annotations
 
 from .bank_map import BankMap
+from .block_order import BlockOrder
+from .heat_map import HeatMap, Metric
 from .ladder import Ladder, ladder
+from .pipeline_timeline import PipelineTimeline
 from .predict import Predict, predict
+from .tiling_explorer import TilingExplorer
 from .trace_view import TraceView
 
-__all__ = ["BankMap", "Ladder", "Predict", "TraceView", "ladder", "predict"]
+__all__ = [
+    "BankMap",
+    "BlockOrder",
+    "HeatMap",
+    "Ladder",
+    "Metric",
+    "PipelineTimeline",
+    "Predict",
+    "TilingExplorer",
+    "TraceView",
+    "ladder",
+    "predict",
+]

@@ -12,6 +12,8 @@ struct GemmArgs {
   void *A, *B, *C;
   int M, N, K;
   float alpha, beta;
+  void* workspace;
+  int config;
 };
 
 static void* find(void* library, const char* name) {

@@ -132,6 +132,7 @@ def _store(values: np.ndarray, dtype: str) -> np.ndarray:
 
 _ANY_SIZE = ((33, 40, 5), (64, 100, 37))
 _TILED = ((128, 128, 48), (256, 128, 64), (128, 256, 16))
+_LONG_TILED = ((128, 128, 96), (256, 128, 64), (128, 256, 32))
 _STEPS = {
     "sgemm_01_naive": _ANY_SIZE,
     "sgemm_02_coalesced": _ANY_SIZE,
@@ -139,6 +140,14 @@ _STEPS = {
     "sgemm_04_register_tiling": _TILED,
     "sgemm_05_transposed_a": _TILED,
     "sgemm_06_swizzled_a": _TILED,
+    "sgemm_07_coalesced_c": _TILED,
+    "sgemm_08_double_buffer": _TILED,
+    "sgemm_09_thread_coarsening": _TILED,
+    "sgemm_10_vectorized": _TILED,
+    "sgemm_11_warp_tiling": _LONG_TILED,
+    "sgemm_12_warp_subtiles": _LONG_TILED,
+    "sgemm_13_subtiles_transposed_a": _LONG_TILED,
+    "sgemm_14_async_double_buffer": _TILED,
 }
 
 

@@ -1,5 +1,6 @@
 // What Python calls (gemmlab/sim/module.py), and what a kernel asks about itself.
 #include <algorithm>
+#include <atomic>
 
 #include "../include/gemmlab_sim/abi.h"
 #include "fault.h"
@@ -157,6 +158,9 @@ void sim_syncthreads(int line) {
   sim::Fiber& fiber = *sim::running_fiber();
   fiber.worker->synchronize_block(fiber, fiber.pc_of(__builtin_return_address(0)), line);
 }
+
+// What a thread wrote before is seen by whoever sees what it writes after.
+void sim_threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 }  // extern "C"
 #pragma GCC visibility pop

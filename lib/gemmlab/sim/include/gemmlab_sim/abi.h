@@ -39,6 +39,7 @@ SimIndex sim_block_size() __attribute__((const));
 SimIndex sim_grid_size() __attribute__((const));
 
 void sim_syncthreads(int line);
+void sim_threadfence();
 [[noreturn]] void sim_assertion_failed(const char* expression);
 void sim_syncwarp(unsigned mask, int line);
 uint64_t sim_shuffle(unsigned mask, uint64_t value, SimShuffle mode, unsigned operand,

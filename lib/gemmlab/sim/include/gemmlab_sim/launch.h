@@ -13,6 +13,7 @@ using cudaStream_t = CUstream_st*;
 enum cudaLaunchAttributeID : int {
   cudaLaunchAttributeIgnore = 0,
   cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,  // grids follow each other here
 };
 
 union cudaLaunchAttributeValue {
@@ -20,6 +21,7 @@ union cudaLaunchAttributeValue {
   struct {
     unsigned x, y, z;
   } clusterDim;
+  int programmaticStreamSerializationAllowed;
 };
 
 struct cudaLaunchAttribute {
@@ -87,6 +89,13 @@ inline cudaError_t cudaGetLastError() { return static_cast<cudaError_t>(sim_last
 inline cudaError_t cudaPeekAtLastError() { return static_cast<cudaError_t>(sim_last_error(0)); }
 inline const char* cudaGetErrorName(cudaError_t error) { return sim_error_name(error); }
 inline const char* cudaGetErrorString(cudaError_t error) { return sim_error_string(error); }
+
+// Memory of a kernel's arguments is this machine's own; streams order nothing.
+inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t) {
+  unsigned char* byte = static_cast<unsigned char*>(memory);
+  for (size_t i = 0; i < bytes; ++i) byte[i] = static_cast<unsigned char>(value);
+  return cudaSuccess;
+}
 
 inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }

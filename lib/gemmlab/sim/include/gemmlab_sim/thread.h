@@ -38,3 +38,6 @@ constexpr int warpSize = 32;
 __forceinline__ void __trap() { sim_assertion_failed("__trap()"); }
 
 __forceinline__ void __syncthreads(int line = __builtin_LINE()) { sim_syncthreads(line); }
+
+// Blocks run on several threads of this machine, so it is a fence of this machine.
+__forceinline__ void __threadfence() { sim_threadfence(); }

@@ -1,0 +1,63 @@
+// A product with at most 8 rows: every value of B is used 8 times at most, so B's bytes are the
+// limit. A thread keeps all rows of a few columns; the grid cuts k into slices, and a second kernel
+// adds them up.
+#pragma once
+#include "guarded.cuh"
+#include "host.cuh"
+#include "split_k.cuh"
+
+namespace thin {
+
+constexpr int ROWS = 8, THREADS = 128, SLICE = 128;
+
+// sums[slice][row][column], of the workspace. WIDTH: columns of a thread, 4 if B allows float4.
+template <int WIDTH>
+__global__ void __launch_bounds__(THREADS)
+    multiply(const float* A, const float* B, float* sums, int M, int N, int K) {
+  __shared__ float sA[SLICE][ROWS];
+  const int k0 = blockIdx.y * SLICE, depth = min(SLICE, K - k0);
+  for (int i = threadIdx.x; i < SLICE * ROWS; i += THREADS) {
+    const int k = i / ROWS, row = i % ROWS;
+    sA[k][row] = row < M && k < depth ? A[(size_t)row * K + k0 + k] : 0.0f;
+  }
+  __syncthreads();
+  const int n = (blockIdx.x * THREADS + threadIdx.x) * WIDTH;
+  if (n >= N) return;
+  float acc[ROWS][WIDTH] = {};
+#pragma unroll 8
+  for (int k = 0; k < depth; ++k) {
+    const float* row = B + (size_t)(k0 + k) * N + n;
+    float b[WIDTH];
+    if constexpr (WIDTH == 4)
+      unpack4(b, load4(row));
+    else
+      b[0] = *row;
+#pragma unroll
+    for (int i = 0; i < ROWS; ++i)
+#pragma unroll
+      for (int j = 0; j < WIDTH; ++j) acc[i][j] += sA[k][i] * b[j];
+  }
+#pragma unroll
+  for (int i = 0; i < ROWS; ++i)
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j)
+      if (i < M) sums[((size_t)blockIdx.y * M + i) * N + n + j] = acc[i][j];
+}
+
+inline size_t workspace(const GemmArgs& g) { return slices_bytes(g, ceil_div(g.K, SLICE)); }
+
+// M is at most 8. vector: N is a multiple of 4 and B 16-byte aligned.
+inline cudaError_t run(const GemmArgs& g, bool vector, cudaStream_t stream) {
+  const int slices = ceil_div(g.K, SLICE), width = vector ? 4 : 1;
+  float* sums = static_cast<float*>(g.workspace);
+  const dim3 grid(ceil_div(g.N, THREADS * width), slices);
+  if (slices > 0) {
+    const cudaError_t done =
+        launch(vector ? multiply<4> : multiply<1>, grid, dim3(THREADS), 0, stream,
+               static_cast<const float*>(g.A), static_cast<const float*>(g.B), sums, g.M, g.N, g.K);
+    if (done != cudaSuccess) return done;
+  }
+  return launch_add_slices(g, slices, stream);
+}
+
+}  // namespace thin

@@ -1,0 +1,264 @@
+// sgemm_19_stream_k: every block gets the same amount of work, to within one tile of k.
+//
+// Change: 264 blocks, two on each of 132 SMs, and no more. At 4096 there are 1024 tiles: four waves
+//   of 264, the last one with 232. Here the tiles that do not fill a wave, and one more wave of
+//   them, are cut along k: all their k tiles in a row, block b takes the b-th of 264 equal
+//   stretches. A stretch begins and ends inside tiles of C, so a block leaves the sums of such a
+//   tile in the workspace, and the last one to arrive adds all of them up, in the order of k: the
+//   result does not depend on who was last. The remaining tiles are whole waves.
+// Price: 64 KB written and read for each part of a tile that was cut.
+// Limit: the FMA pipe.
+// Source: beyond the articles. M. Osama et al.: Stream-K, PPoPP 2023.
+#pragma once
+#include "../common/block_order.cuh"
+#include "../common/dependent_launch.cuh"
+#include "../common/epilogue.cuh"
+#include "../common/host.cuh"
+#include "../common/outer_product.cuh"
+#include "../common/pack.cuh"
+#include "../common/vec.cuh"
+#include <ptx/cp_async.cuh>
+#include <ptx/smem.cuh>
+
+namespace sgemm_19_stream_k {
+
+constexpr int BM = 128, BN = 128, BK = 16;
+constexpr int WM = 64, WN = 64;
+constexpr int TM = 8, TN = 16;
+constexpr int LM = 8, LN = 4;  // the lanes of a warp: 8 rows x 4 columns
+constexpr int STAGES = 3;
+constexpr int THREADS = 128;
+constexpr int MIN_SHARE = 8;  // k tiles; below that, parts cost more than an idle SM
+
+// Two blocks fit on an SM, by their registers.
+inline int resident_blocks() {
+  int device = 0, sms = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  return 2 * sms;
+}
+
+// [crossed]
+// Four sums with the neighbours of each pair exchanged. A 16-byte store takes four registers in a
+// row, the first a multiple of 4, and ptxas keeps the sums in that order throughout. rB comes from
+// 16-byte loads, so rB[j] is even or odd as j is; with acc[i][j] the other way round, an FMA finds
+// the two in different banks of the register file.
+__device__ __forceinline__ float4 crossed(const float* r) {
+  return make_float4(r[1], r[0], r[3], r[2]);
+}
+
+__device__ __forceinline__ void add_crossed(float* r, float4 v) {
+  r[1] += v.x;
+  r[0] += v.y;
+  r[3] += v.z;
+  r[2] += v.w;
+}
+// [/crossed]
+
+// [share]
+// The k tiles of the first `split` tiles of C stand in one row and are shared out evenly; whole
+// tiles of C follow.
+struct Schedule {
+  int blocks, k_tiles, split;
+
+  __host__ __device__ Schedule(int tiles, int k_tiles, int most) : k_tiles(k_tiles) {
+    // At least MIN_SHARE k tiles for each block, if that leaves a block for each tile.
+    const int enough = max(tiles, (int)min((long long)tiles * k_tiles / MIN_SHARE, 1ll << 30));
+    blocks = max(1, min(most, enough));
+    const int rest = tiles % blocks;  // tiles of the last, incomplete wave
+    const bool full = rest == 0 || rest >= blocks - blocks / 20;  // to within 5 %
+    split = full || k_tiles == 0 ? 0 : min(tiles, rest + blocks);
+  }
+  // First k tile of a block's share.
+  __host__ __device__ int begin(int block) const {
+    return (int)((long long)split * k_tiles * block / blocks);
+  }
+  // The block whose share contains k tile x.
+  __host__ __device__ int owner(int x) const {
+    return (int)((((long long)x + 1) * blocks - 1) / ((long long)split * k_tiles));
+  }
+};
+// [/share]
+
+__global__ void __launch_bounds__(THREADS, 2)
+    kernel(const float* panels, const float* B, float* C, float4* parts, int* arrived,
+           Schedule share, int M, int N, int K, float alpha, float beta) {
+  __shared__ __align__(16) float sA[STAGES][BK][BM];
+  __shared__ __align__(16) float sB[STAGES][BK][BN];
+
+  const int tid = threadIdx.x;
+  const int warp_id = tid / 32, lane_id = tid % 32;
+
+  // [map]
+  // Copying: 32 threads hold a row of either tile (128 floats), 128 threads 4 rows.
+  const int copy_row = tid / 32, copy_col = tid % 32 * 4;
+  // Computing: warp (warp_id / 2, warp_id % 2), lane (lane_id / 4, lane_id % 4) has rows
+  // m + 32 i to m + 32 i + 3 and columns n + 16 j to n + 16 j + 3.
+  const int m = warp_id / (BN / WN) * WM + lane_id / LN * 4;
+  const int n = warp_id % (BN / WN) * WN + lane_id % LN * 4;
+  const float *gA = nullptr, *gB = nullptr;  // set for each tile of C
+  // [/map]
+  grid_dependency_wait();  // pack has ended
+
+  // [load]
+  auto copy_tile = [&](int stage) {
+#pragma unroll
+    for (int i = 0; i < BK; i += THREADS * 4 / BM)
+      cp_async_cg(smem_addr(&sA[stage][copy_row + i][copy_col]), gA + i * BM);
+#pragma unroll
+    for (int i = 0; i < BK; i += THREADS * 4 / BN)
+      cp_async_cg(smem_addr(&sB[stage][copy_row + i][copy_col]), gB + (size_t)i * N);
+  };
+  auto advance = [&] {
+    gA += BK * BM;
+    gB += (size_t)BK * N;
+  };
+  // [/load]
+
+  // [pipeline]
+  float rA[2][TM], rB[2][TN];  // the fragments of this k and of the next one
+  const float *pA, *pB;        // this thread's place in the first row of a stage
+  auto enter = [&](int stage) {
+    pA = &sA[stage][0][m];
+    pB = &sB[stage][0][n];
+  };
+  auto load_fragments = [&](int k) {
+#pragma unroll
+    for (int i = 0; i < TM; i += 4) unpack4(&rA[k % 2][i], load4(pA + k * BM + i * LM));
+#pragma unroll
+    for (int j = 0; j < TN; j += 4) unpack4(&rB[k % 2][j], load4(pB + k * BN + j * LN));
+  };
+
+  // [share]
+  int next = share.begin(blockIdx.x);
+  const int mine = next, end = share.begin(blockIdx.x + 1);  // of the shared k tiles
+  int whole = share.split + blockIdx.x;                      // then whole tiles of C
+  const int count = M / BM * (N / BN);
+  while (next < end || whole < count) {
+    int t, k_begin = 0, k_end = share.k_tiles;
+    if (next < end) {
+      t = next / share.k_tiles;
+      k_begin = next - t * share.k_tiles;
+      k_end = min(share.k_tiles, k_begin + end - next);
+      next += k_end - k_begin;
+    } else {
+      t = whole;
+      whole += share.blocks;
+    }
+    const int tiles = k_end - k_begin;
+    const int2 tile_mn = tile_at(t, M / BM, N / BN);
+    const int block_m = tile_mn.x * BM, block_n = tile_mn.y * BN;
+    gA = panels + (size_t)block_m * K + (size_t)k_begin * BK * BM + tid * 4;
+    gB = B + (size_t)(k_begin * BK + copy_row) * N + block_n + copy_col;
+    // [/share]
+
+    __syncthreads();  // everyone is done with the last tile of C
+    float acc[TM][TN] = {};
+#pragma unroll
+    for (int stage = 0; stage < STAGES - 1; ++stage) {
+      if (stage < tiles) copy_tile(stage);
+      advance();
+      cp_async_commit();  // empty if there is no such tile: the count of groups stays
+    }
+    cp_async_wait<STAGES - 2>();  // this thread's copies of tile 0 have arrived
+    __syncthreads();              // and everyone's
+    enter(0);
+    if (tiles > 0) load_fragments(0);
+
+    int stage = 0, free_stage = STAGES - 1;  // of this tile; of the tile STAGES - 1 further on
+    for (int tile = 0; tile < tiles; ++tile) {
+#pragma unroll
+      for (int k = 0; k < BK; ++k) {
+        if (k == BK - 1) {
+          cp_async_wait<STAGES - 2>();
+          __syncthreads();  // the next tile is in place; everyone has read the last k of this one
+          if (tile + 1 < tiles) stage = stage + 1 == STAGES ? 0 : stage + 1;
+          enter(stage);  // behind the last tile: the last one again, loaded and not used
+        }
+        load_fragments((k + 1) % BK);
+        if (k == 0) {
+          if (tile + STAGES - 1 < tiles) copy_tile(free_stage);
+          advance();
+          cp_async_commit();
+          free_stage = free_stage + 1 == STAGES ? 0 : free_stage + 1;
+        }
+        outer_product(acc, rA[k % 2], rB[k % 2]);
+      }
+    }
+    // [/pipeline]
+
+    // [fixup]
+    if (tiles < share.k_tiles) {  // a part of the sums: leave it, and add all up if it is the last
+      // Part 0 of a block begins inside its tile, part 1 ends inside it, or is neither's rest.
+      auto part = [&](int block, int first) {
+        return parts + (size_t)(2 * block + (first <= t * share.k_tiles)) * (BM * BN / 4) + tid;
+      };
+      float4* own = part(blockIdx.x, mine);
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int j = 0; j < TN; j += 4) own[(i * TN + j) / 4 * THREADS] = crossed(&acc[i][j]);
+      __threadfence();  // the part is visible before the arrival is
+      __syncthreads();
+      const int from = share.owner(t * share.k_tiles),
+                to = share.owner((t + 1) * share.k_tiles - 1);
+      if (tid == 0) sA[0][0][0] = atomicAdd(&arrived[t], 1) == to - from;
+      __syncthreads();
+      const bool last = sA[0][0][0] != 0;
+      __syncthreads();  // everyone knows before the next copies overwrite it
+      if (!last) continue;
+      __threadfence();  // what the others wrote is visible here
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int j = 0; j < TN; ++j) acc[i][j] = 0.0f;
+      for (int block = from; block <= to; ++block) {
+        const float4* other = part(block, share.begin(block));
+#pragma unroll
+        for (int i = 0; i < TM; ++i)
+#pragma unroll
+          for (int j = 0; j < TN; j += 4)
+            add_crossed(&acc[i][j], other[(i * TN + j) / 4 * THREADS]);
+      }
+    }
+    // [/fixup]
+
+    // [store]
+    float* gC = C + (size_t)(block_m + m) * N + block_n + n;
+#pragma unroll
+    for (int i = 0; i < TM; ++i)
+#pragma unroll
+      for (int j = 0; j < TN; j += 4)
+        write_c4(gC + (size_t)(i / 4 * (4 * LM) + i % 4) * N + j * LN, &acc[i][j], alpha, beta);
+    // [/store]
+  }
+}
+
+}  // namespace sgemm_19_stream_k
+
+// The panels, two parts of a tile for each block, and a counter for each tile of C.
+inline size_t workspace_sgemm_19_stream_k(const GemmArgs& g) {
+  using namespace sgemm_19_stream_k;
+  const Schedule share(g.M / BM * (g.N / BN), g.K / BK, resident_blocks());
+  return panel_bytes(g) + (size_t)share.blocks * 2 * BM * BN * sizeof(float) +
+         (size_t)(g.M / BM) * (g.N / BN) * sizeof(int);
+}
+
+// M and N are multiples of 128, K of 16; A, B and C are 16-byte aligned.
+inline cudaError_t launch_sgemm_19_stream_k(const GemmArgs& g, cudaStream_t stream) {
+  using namespace sgemm_19_stream_k;
+  static_assert(LM * LN == 32 && LM * TM == WM && LN * TN == WN, "32 lanes fill a warp's tile");
+  static_assert(THREADS == BM / TM * (BN / TN), "one thread per 8x16 of the tile");
+  static_assert(BM == BN, "one copy mapping for both tiles");
+  static_assert(STAGES >= 2 && BK % 2 == 0, "fragments alternate between two sets");
+  const int tiles = g.M / BM * (g.N / BN);
+  const Schedule share(tiles, g.K / BK, resident_blocks());
+  float* panels = static_cast<float*>(g.workspace);
+  float4* parts = reinterpret_cast<float4*>(panels + (size_t)g.M * g.K);
+  int* arrived = reinterpret_cast<int*>(parts + (size_t)share.blocks * 2 * BM * BN / 4);
+  const cudaError_t packed = launch_pack_panels<BM>(g, panels, stream, arrived, tiles);
+  if (packed != cudaSuccess) return packed;
+  return launch_dependent(kernel, dim3(share.blocks), dim3(THREADS), 0, stream, panels,
+                          static_cast<const float*>(g.B), static_cast<float*>(g.C), parts, arrived,
+                          share, g.M, g.N, g.K, g.alpha, g.beta);
+}

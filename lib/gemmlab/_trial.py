@@ -1,0 +1,94 @@
+"""A process in which a reader's kernel runs first: `python -m gemmlab._trial`.
+
+One request a line comes in as JSON, one answer a line goes out. The process has a CUDA context of
+its own, so a kernel that destroys its context, or never ends, takes nothing else with it: the
+other side (sandbox_process.py) kills this process. It ends with its standard input.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+
+from .errors import LaunchError, RefusedError
+from .registry import KernelSpec
+from .run import Kernel
+
+_DRIVER = "libcuda.so.1"  # its functions on errors need no search for the runtime's library
+_GRACE_SECONDS = 10.0
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    # What a kernel prints goes nowhere: standard output is for answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+    def answer(**words: object) -> None:
+        answers.write(json.dumps(words) + "\n")
+
+    import torch
+
+    try:
+        torch.zeros(1, device="cuda")
+    except (RuntimeError, AssertionError) as error:  # the latter from a torch without CUDA
+        answer(failed=str(error).splitlines()[0])
+        return
+    answer(ready=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        # The other side kills this process in time; if it is gone, the kernel must not stay.
+        signal.setitimer(signal.ITIMER_REAL, request["seconds"] + _GRACE_SECONDS)
+        answer(**_run(request))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _run(request: dict) -> dict:
+    """Launch once, wait, and say how it went: ok, refused, stopped (its context is lost), short."""
+    import torch
+
+    torch.cuda.set_device(request["device"])
+    spec = _spec(request["spec"])
+    M, N, K = request["shape"]
+    try:
+        A, B, C = (
+            torch.zeros(shape, dtype=getattr(torch, dtype), device="cuda")
+            for shape, dtype in zip(((M, K), (K, N), (M, N)), request["dtypes"], strict=True)
+        )
+        launch = Kernel(spec, request["config"]).launcher(A, B, C, *request["factors"])
+        torch.cuda.synchronize()
+    except torch.OutOfMemoryError:
+        return {"short": True}
+    outcome = {"ok": True}
+    try:
+        launch()
+    except LaunchError as error:
+        outcome = {"refused": str(error), "early": isinstance(error, RefusedError)}
+    stopped = _wait()
+    return {"stopped": stopped} if stopped else outcome
+
+
+def _spec(fields: dict) -> KernelSpec:
+    """A spec from JSON, in which tuples are lists."""
+    tuples = {key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()}
+    return KernelSpec(**{**tuples, "untrusted": False})
+
+
+def _wait() -> str:
+    """Wait for the GPU; CUDA's words and name for an error that destroyed the context."""
+    driver = ctypes.CDLL(_DRIVER)
+    if not (code := driver.cuCtxSynchronize()):
+        return ""
+    words = []
+    for function in (driver.cuGetErrorString, driver.cuGetErrorName):
+        text = ctypes.c_char_p()
+        function(code, ctypes.byref(text))
+        words.append((text.value or b"unknown").decode())
+    return f"{words[0]} ({words[1]})"
+
+
+if __name__ == "__main__":
+    main()

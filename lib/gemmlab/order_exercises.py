@@ -1,0 +1,57 @@
+"""The judge of exercises that write an order of tiles: every grid, then the panels of its waves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .verdict import Verdict
+
+_GRIDS = 20  # rows and columns of tiles that are tried
+
+Place = Callable[[int, int, int], tuple[int, int]]
+
+
+def block_order(
+    tile_at: Place, panels: int, grid: tuple[int, int] = (64, 64), slots: int = 264
+) -> Verdict:
+    """Judge `tile_at(t, rows, columns)`, which gives block t's tile as (row, column).
+
+    Each tile of every grid up to 20 x 20 must be taken once. Then the waves of `slots` blocks on
+    `grid` (rows, columns) may need at most `panels` panels of A and B, all waves together.
+    """
+    every = [(r, c) for r in range(1, _GRIDS + 1) for c in range(1, _GRIDS + 1)]
+    for rows, columns in [*every, grid]:
+        try:
+            places = [_pair(tile_at(t, rows, columns)) for t in range(rows * columns)]
+        except (TypeError, ValueError):
+            return Verdict(False, "the function must return a pair (row, column) of integers.")
+        except ArithmeticError as error:
+            return Verdict(False, f"{rows} x {columns} tiles: {error}.")
+        if problem := _problem(places, rows, columns):
+            return Verdict(False, f"{rows} x {columns} tiles: {problem}")
+    needed = sum(
+        len({at[axis] for at in places[first : first + slots]})
+        for first in range(0, len(places), slots)
+        for axis in (0, 1)
+    )
+    said = f"{needed} panels at {grid[0]} x {grid[1]} tiles, {slots} blocks at a time"
+    if needed > panels:
+        return Verdict(False, f"right for every grid, but {said}; at most {panels} are asked for.")
+    return Verdict(True, f"each tile of every grid is taken once; {said}.")
+
+
+def _pair(at: tuple[int, int]) -> tuple[int, int]:
+    row, column = at
+    if row != int(row) or column != int(column):
+        raise ValueError("no integers: / for //?")
+    return int(row), int(column)
+
+
+def _problem(places: list[tuple[int, int]], rows: int, columns: int) -> str:
+    """What is wrong with an order, or "" if each tile is taken once."""
+    tiles = {(row, column) for row in range(rows) for column in range(columns)}
+    outside = [(t, at) for t, at in enumerate(places) if at not in tiles]
+    never = sorted(tiles - set(places))
+    if outside:
+        return f"block {outside[0][0]} goes to {outside[0][1]}, which is outside C."
+    return f"tile {never[0]} is never taken, another one twice." if never else ""

@@ -1,0 +1,93 @@
+"""What is known of one step: `KernelSpec`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from .errors import ArgumentError
+from .paths import repository_root
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """One step of the course.
+
+    Sizes are in elements, shared memory in bytes. `multiple_of` is what (M, N, K) must each be a
+    multiple of; `alignment` is what the address of A, B and C must be a multiple of, in bytes.
+    `seed` names the article systems that the step reproduces ("003/sgemm_at_tiling").
+    `written_to` is set for a variant, whose text stands outside `kernels/`; `label` names it.
+    `workspace`: the file defines workspace_<name>(args), the bytes of scratch memory of a launch.
+    `configs` names the step's compiled configurations, in the order of GemmArgs.config.
+    `entry` is the name in launch_<name>, if it is another than the step's. `untrusted`: written in
+    a notebook, so that it runs in a process of its own before it runs on the GPU here.
+    """
+
+    name: str
+    file: str
+    idea: str
+    tile: tuple[int, int, int]
+    thread_tile: tuple[int, int]
+    threads: int
+    shared_bytes: int
+    parent: str | None = None
+    seed: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ("float32",)
+    layout: str = "A, B and C row-major"
+    multiple_of: tuple[int, int, int] = (1, 1, 1)
+    alignment: int = 4
+    min_arch: int = 70
+    written_to: str = ""
+    label: str = ""
+    workspace: bool = False
+    configs: tuple[str, ...] = ()
+    entry: str = ""
+    untrusted: bool = False
+
+    @property
+    def launch(self) -> str:
+        """The function that launches it."""
+        return f"launch_{self.entry or self.name}"
+
+    @property
+    def path(self) -> Path:
+        """Absolute path of the source: the kernel file, or where a variant of it was written."""
+        return Path(self.written_to or repository_root() / "kernels" / self.file)
+
+    def fits(self, M: int, N: int, K: int) -> bool:
+        """Whether the step takes these sizes."""
+        return all(n % of == 0 for n, of in zip((M, N, K), self.multiple_of, strict=True))
+
+    def check_sizes(self, M: int, N: int, K: int) -> None:
+        """Raise ArgumentError, naming the multiple that is needed, unless the step `fits`."""
+        for name, size, multiple in zip("MNK", (M, N, K), self.multiple_of, strict=True):
+            if size % multiple:
+                up = math.ceil(size / multiple) * multiple
+                raise ArgumentError(
+                    f"{name}: is {size}, {self.name} needs a multiple of {multiple}; "
+                    f"pad to {up}, or use sgemm_02_coalesced, which takes any size"
+                )
+            if not 0 <= size < 2**31:
+                raise ArgumentError(f"{name}: is {size}, a size is a 32-bit integer, 0 or more")
+
+    def config_index(self, config: str) -> int:
+        """GemmArgs.config of a configuration, -1 for "": the step chooses.
+
+        Raises ArgumentError for one that the step does not have, naming those that it has.
+        """
+        if not config:
+            return -1
+        if config in self.configs:
+            return self.configs.index(config)
+        if not self.configs:
+            raise ArgumentError(
+                f"config: got {config!r}, but {self.name} has no configurations to choose from; "
+                "leave it out"
+            )
+        known = ", ".join(map(repr, self.configs))
+        raise ArgumentError(f"config: got {config!r}; {self.name} has {known}")
+
+    def to_dict(self) -> dict:
+        """Plain data, for `list --json`."""
+        return asdict(self)

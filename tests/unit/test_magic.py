@@ -1,0 +1,411 @@
+"""%%kernel: what the cell becomes, and what a cell that is wrong is told, by its own lines."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+from pygments.token import Token
+from traitlets.config import Config
+
+import gemmlab as lab
+from gemmlab import build, magic, registry
+from gemmlab.build import Resources
+from gemmlab.cells import handmade
+from gemmlab.cells.diagnostics import translate
+from gemmlab.cells.text import compose
+from gemmlab.errors import ArgumentError, BackendError, BuildError, UnknownKernelError
+from gemmlab.run import Kernel
+
+LIKE = "sgemm_06_swizzled_a"
+PARENT = registry.get(LIKE)
+STORE = """\
+// [store]
+#pragma unroll
+for (int i = 0; i < TM; ++i) {
+  write_c4(gC + (size_t)i * N, &acc[i][0], alpha, beta);
+  write_c4(gC + (size_t)i * N + 4, &acc[i][4], alpha, beta);
+}
+// [/store]
+"""
+# The file of a step as a cell of its own: its launch function has the name of the kernel.
+WHOLE = registry.get("sgemm_02_coalesced").path.read_text().replace("sgemm_02_coalesced", "mine")
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
+
+
+@pytest.fixture(scope="module")
+def shell():
+    made = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
+    magic.load_ipython_extension(made)
+    return made
+
+
+@pytest.fixture
+def cell(shell):
+    """Runs a cell; what it shows, or the error that it raises."""
+
+    def run(first_line: str, body: str = STORE):
+        result = shell.run_cell(f"%%kernel {first_line}\n{body}", store_history=False)
+        result.raise_error()
+        return result.result
+
+    shell.reset(new_session=False)
+    return run
+
+
+# ---- passages and constants ----
+
+
+def test_a_passage_takes_the_place_of_the_parents_and_nothing_else_changes():
+    old = PARENT.path.read_text().splitlines()
+    draft = compose(STORE.replace("alpha, beta", "alpha,  beta"), "mine", PARENT)
+    new = draft.text.splitlines()
+    changed = [i for i, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
+    assert [new[i].strip() for i in changed] == [
+        "write_c4(gC + (size_t)i * N, &acc[i][0], alpha,  beta);",
+        "write_c4(gC + (size_t)i * N + 4, &acc[i][4], alpha,  beta);",
+    ]
+    # Line 1 is %%kernel, line 2 the mark: the two calls are lines 5 and 6 of the cell.
+    assert [draft.place(i + 1, PARENT) for i in changed] == [
+        "line 5 of the cell",
+        "line 6 of the cell",
+    ]
+    assert draft.place(1, PARENT) == f"line 1 of kernels/{PARENT.file} (unchanged)"
+
+
+@pytest.mark.parametrize("margin", ["", "        "])
+def test_a_passage_stands_where_the_parents_stood_whatever_its_margin(margin):
+    body = "\n".join(line if line.startswith("#") else margin + line for line in STORE.splitlines())
+    assert compose(body, "mine", PARENT).text == PARENT.path.read_text()
+
+
+def test_a_longer_and_a_shorter_passage_move_the_lines_below():
+    body = "// [swizzle]\n\n\n__device__ int swizzle(int k, int m) { return m; }\n// [/swizzle]\n"
+    body += "// [store]\n// [/store]\n"
+    draft = compose(body, "mine", PARENT)
+    lines = draft.text.splitlines()
+    assert len(lines) == len(draft.origins)
+    for line, origin in zip(lines, draft.origins, strict=True):
+        source = body if origin > 0 else PARENT.path.read_text()
+        text = source.splitlines()[origin - 2 if origin > 0 else -origin - 1]
+        assert line.strip() == text.strip()
+    assert draft.text.count("// [store]") == draft.text.count("// [/store]") == 1
+
+
+def test_constants_change_in_place():
+    draft = compose(
+        "constexpr int BK = 8, TM=2 * 8; // less\n\nconstexpr int WM = 32;", "m", PARENT
+    )
+    assert "constexpr int BM = 128, BN = 128, BK = 8;" in draft.text
+    assert "constexpr int WM = 32, WN = 32;" in draft.text
+    assert "constexpr int TM = 2 * 8, TN = 8;" in draft.text
+    assert draft.constants == {"BK": "8", "TM": "2 * 8", "WM": "32"}
+    row = draft.text.splitlines().index("constexpr int BM = 128, BN = 128, BK = 8;")
+    assert draft.place(row + 1, PARENT) == "line 2 of the cell"
+
+
+def test_the_spec_follows_the_constants_and_options_have_the_last_word():
+    draft = compose("constexpr int BM = 64, BK = 32, THREADS = 128, TM = TN;", "mine", PARENT)
+    spec = handmade._spec("mine", draft, PARENT, {})
+    assert (spec.tile, spec.multiple_of) == ((64, 128, 32), (64, 128, 32))
+    assert (spec.threads, spec.thread_tile, spec.alignment) == (128, PARENT.thread_tile, 16)
+    spec = handmade._spec("mine", draft, PARENT, {"multiple_of": (64, 128, 64)})
+    assert (spec.tile, spec.multiple_of) == ((64, 128, 32), (64, 128, 64))
+
+
+def test_the_name_is_the_readers_and_the_launch_function_the_parents():
+    spec = handmade._spec("mine", compose(STORE, "mine", PARENT), PARENT, {})
+    assert (spec.name, spec.launch, spec.parent) == ("mine", f"launch_{LIKE}", LIKE)
+    assert spec.untrusted and spec.path.name == "mine.cuh"
+    assert (spec.path.parents[1] / "common").resolve() == PARENT.path.parents[1] / "common"
+
+
+# ---- a whole file ----
+
+
+def test_a_whole_file_has_the_line_numbers_of_its_cell():
+    draft = compose(WHOLE, "mine", None)
+    assert draft.text.splitlines()[1:] == WHOLE.splitlines()
+    assert draft.place(7, None) == "line 7 of the cell"
+
+
+def test_a_whole_file_without_like_takes_any_size():
+    spec = handmade._spec("mine", compose(WHOLE, "mine", None), None, {})
+    assert (spec.multiple_of, spec.alignment, spec.parent) == ((1, 1, 1), 4, None)
+    assert spec.launch == "launch_mine"
+
+
+def test_a_whole_file_with_like_has_what_the_step_has():
+    text = PARENT.path.read_text().replace(LIKE, "mine").replace("BK = 16", "BK = 32")
+    spec = handmade._spec("mine", compose(text, "mine", PARENT), PARENT, {})
+    assert (spec.tile, spec.multiple_of) == ((128, 128, 32), (128, 128, 32))
+    assert (spec.alignment, spec.launch) == (16, "launch_mine")
+
+
+# ---- what is refused ----
+
+DOT = "// [dot]\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("\n  \n", "line 2 of the cell: there is no text"),
+        (
+            STORE.replace("store", "stroe"),
+            r"line 2 .* no passage \[stroe\]; it has \[swizzle\], .*",
+        ),
+        ("\n" + DOT + "x;\n", r"line 3 of the cell: // \[dot\] is not closed; end it with"),
+        (
+            DOT + "// [store]\n// [/dot]",
+            r"line 4 .* closes nothing: \[store\] is open, since line 3",
+        ),
+        ("x;\n// [/dot]", r"line 3 of the cell: // \[/dot\] closes nothing: no // \[dot\]"),
+        (STORE + STORE, r"line 9 of the cell: \[store\] stands in the cell twice"),
+        (STORE + "int x = 1;", r"line 9 of the cell: `int x = 1;` stands in no passage"),
+        ("constexpr int BK = 8", r"line 2 of the cell: `constexpr int BK = 8` stands in no"),
+        ("\nconstexpr int STAGES = 3;", r"line 3 .* no constant STAGES; it has BM, BN, BK, WM"),
+        ("constexpr float BK = 8;", "line 2 .* BK is declared as float, in .* it is int"),
+        ("constexpr int BK = 8;\nconstexpr int BK = 4;", "line 3 of the cell: BK is set twice"),
+        (WHOLE.replace("launch_mine(", "launch_yours("), "line 40 .* defines launch_yours, but"),
+        (WHOLE.replace("cudaStream_t stream", "int s"), r"line 40 .* takes \(const .*, int s\);"),
+        (WHOLE.replace("inline cudaError_t", "int"), "line 40 .* has another signature"),
+        (WHOLE.partition("inline")[0], "lines 2 to 39 of the cell: a whole kernel needs a func"),
+    ],
+)
+def test_a_text_that_cannot_be_placed(body, message):
+    with pytest.raises(ArgumentError, match=f"(?s){message}"):
+        compose(body, "mine", PARENT)
+
+
+def test_a_constant_of_a_passage_that_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
+    assert PARENT.path.is_relative_to(tmp_path)
+    text = "// [a]\nconstexpr int X = 1;\n// [b]\n// [/b]\n// [/a]\n"
+    PARENT.path.parent.mkdir(parents=True)
+    PARENT.path.write_text(text)
+    with pytest.raises(ArgumentError, match=r"line 4 .* X is declared in the passage \[a\]"):
+        compose("// [a]\n// [/a]\nconstexpr int X = 2;", "mine", PARENT)
+    with pytest.raises(ArgumentError, match=r"line 4 of the cell: .*, \[b\] is a part of \[a\]"):
+        compose("// [a]\n// [/a]\n// [b]\n// [/b]\n", "mine", PARENT)
+
+
+@pytest.mark.parametrize(
+    ("first_line", "error", "message"),
+    [
+        ("mine --like sgemm_06_swizzled", UnknownKernelError, "--like: .* did you mean sgemm_06"),
+        ("mine", ArgumentError, "line 1 of the cell: passages and constants are those of a step"),
+        (f"my-sgemm --like {LIKE}", ArgumentError, "line 1 .* 'my-sgemm' cannot be a variable"),
+        (f"class --like {LIKE}", ArgumentError, "'class' cannot be a variable"),
+        (f"sgemm_01_naive --like {LIKE}", ArgumentError, "line 1 .* is a step of the course"),
+        (f"lab --like {LIKE}", ArgumentError, "lab is the module gemmlab in this notebook"),
+        ("", ArgumentError, "line 1 .* required: name; write it as in %%kernel my_sgemm"),
+        (f"mine --like {LIKE} --tile 1,2", ArgumentError, "line 1 .* --tile: invalid M,N,K"),
+        (f"mine --like {LIKE} --threads 0", ArgumentError, "--threads: invalid number value: '0'"),
+        (f"mine --like {LIKE} --titel 1", ArgumentError, "line 1 .* unrecognized .* --titel"),
+        ("mine --like old", UnknownKernelError, f"old is a kernel of this notebook; .* {LIKE}"),
+    ],
+)
+def test_a_first_line_that_is_wrong(shell, cell, first_line, error, message):
+    spec = handmade._spec("old", compose(STORE, "old", PARENT), PARENT, {})
+    shell.user_ns.update(lab=lab, old=Kernel(spec))
+    with pytest.raises(error, match=message):
+        cell(first_line)
+    assert "mine" not in shell.user_ns and shell.user_ns["lab"] is lab
+
+
+# ---- what is compiled ----
+
+WRONG = STORE.replace("alpha, beta);\n}", "alfa, beta);\n}")  # line 6 of the cell
+
+
+def test_the_cell_makes_a_kernel_that_the_library_takes(shell, cell):
+    built = cell(f"mine --like {LIKE}", STORE.replace("int i = 0;", "int  i = 0;"))
+    mine = shell.user_ns["mine"]
+    assert built.kernel is mine and built.backend == "sim"
+    assert lab.check(mine, shapes=[(128, 128, 16)], device="cpu").ok
+    trace = lab.trace(mine, 128, 128, 16)
+    assert trace.kernel == "mine" and trace.file == "mine.cuh"
+    assert [line.mark for line in lab.diff(mine).lines].count("+") == 1
+    assert lab.source(mine, "store").title == "mine, written in this notebook"
+    assert repr(mine) == f"mine, written in this notebook, like {LIKE}"
+    twice = lab.variant(mine, {"int  i = 0;": "int i = 0;"})
+    assert twice.spec.untrusted and not lab.diff(twice).lines
+
+
+def test_a_whole_kernel_without_a_parent(shell, cell):
+    built = cell("mine", WHOLE)
+    assert lab.check(shell.user_ns["mine"], device="cpu").ok
+    assert "lab.diff" not in repr(built)
+    with pytest.raises(ArgumentError, match="mine was written without --like"):
+        lab.diff(shell.user_ns["mine"])
+    assert not lab.diff(shell.user_ns["mine"], "sgemm_02_coalesced").lines
+
+
+def test_a_compilers_line_is_one_of_the_cell_and_the_old_kernel_stays(shell, cell):
+    with pytest.raises(BuildError, match="\nmine was not made") as error:
+        cell(f"mine --like {LIKE}", WRONG)
+    assert "line 6 of the cell: 'alfa' was not declared" in str(error.value)
+    assert "    write_c4(gC + (size_t)i * N + 4, &acc[i][4], alfa, beta);" in str(error.value)
+    assert "mine" not in shell.user_ns
+    shell.user_ns["mine"] = old = lab.kernel(LIKE)
+    with pytest.raises(BuildError, match="mine is still the kernel that it was before this cell"):
+        cell(f"mine --like {LIKE}", WRONG)
+    assert shell.user_ns["mine"] is old
+
+
+def test_a_brace_too_many_is_said_of_its_passage(cell):
+    with pytest.raises(BuildError, match=r"\[store\] has 1 \{ too many, or \} too few"):
+        cell(f"mine --like {LIKE}", STORE.replace("\n}", "\n"))
+
+
+def test_an_assertion_of_the_parent_is_said_to_be_the_parents(cell):
+    with pytest.raises(BuildError) as error:
+        cell(f"mine --like {LIKE}", "constexpr int BK = 8;")
+    line = next(
+        i
+        for i, text in enumerate(PARENT.path.read_text().splitlines(), 1)
+        if "two copies a thread" in text
+    )
+    assert f"line {line} of kernels/{PARENT.file} (unchanged): static assertion" in str(error.value)
+    assert "two copies a thread (the comparison reduces to '(2048 == 1024)')" in str(error.value)
+
+
+def test_what_the_simulator_does_not_have_is_placed_too(cell):
+    with pytest.raises(BuildError, match=r"line 2 of the cell: mov\.u32 is PTX that the simulator"):
+        cell("mine", 'static __device__ void f() { asm("mov.u32 %0, 1;"); }\n' + WHOLE)
+
+
+NVCC_LOG = """mine did not compile:
+{path}(83): error: identifier "alfa" is undefined
+      write_c4(gC + (size_t)i * N, &acc[i][0], alfa, beta);
+{path}(83): warning #177-D: variable "x" was declared but never referenced
+{path}(95): error: static assertion failed with "two copies a thread"
+/somewhere/kernels/common/host.cuh(12): error: no more
+At end of source: error: expected a "}}"
+ptxas error   : Entry function 'kernel' uses too much shared data (0x10000 bytes, 0xc000 max)
+"""
+
+
+def test_nvccs_words_are_placed():
+    draft = compose(WRONG, "mine", PARENT)
+    spec = handmade._spec("mine", draft, PARENT, {})
+    row = next(i for i, text in enumerate(draft.text.splitlines(), 1) if "alfa" in text)
+    assertion = draft.text.splitlines()[94].strip()
+    log = NVCC_LOG.replace("83", str(row)).format(path=spec.path)
+    assert translate(log, spec.path, draft, PARENT).splitlines() == [
+        'line 6 of the cell: identifier "alfa" is undefined',
+        "    write_c4(gC + (size_t)i * N + 4, &acc[i][4], alfa, beta);",
+        f'line 95 of kernels/{PARENT.file} (unchanged): static assertion failed with "two copies a '
+        'thread"',
+        f"    {assertion}",
+        "/somewhere/kernels/common/host.cuh:12: no more",
+        'the end of the file: expected a "}"',
+        "ptxas: Entry function 'kernel' uses too much shared data (0x10000 bytes, 0xc000 max)",
+    ]
+
+
+def test_an_unknown_message_is_kept_whole():
+    draft = compose(WRONG, "mine", PARENT)
+    assert translate("nvcc fell over", PARENT.path, draft, PARENT) == "nvcc fell over"
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+def test_nvcc_is_asked_for_registers(cell):
+    assert "registers a thread, no spills, 16,384 bytes" in repr(cell(f"mine --like {LIKE}"))
+
+
+def test_without_nvcc_the_simulator_says_what_it_knows(cell, monkeypatch):
+    monkeypatch.setattr(handmade, "find_nvcc", lambda: None)
+    text = repr(cell(f"mine --like {LIKE}"))
+    assert "16,384 bytes of static shared memory a block, at most 256 threads a block" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (BackendError("no nvcc after all"), False),
+        (BuildError("x did not compile:\nnvcc fatal: Unsupported gcc"), False),
+        (BuildError("x did not compile:\n/c/mine.cuh(80): error: no"), True),
+        (BuildError("x did not compile:\nptxas error   : too much shared data"), True),
+    ],
+)
+def test_an_nvcc_that_does_not_work_is_no_fault_of_the_cell(cell, monkeypatch, error, raised):
+    def resources(*_):
+        raise error
+
+    monkeypatch.setattr(handmade, "find_nvcc", lambda: "nvcc")
+    monkeypatch.setattr(build, "resources", resources)
+    if raised:
+        with pytest.raises(BuildError, match="mine does not compile"):
+            cell(f"mine --like {LIKE}")
+    else:
+        assert "nvcc to say" in repr(cell(f"mine --like {LIKE}"))
+
+
+def test_what_the_cell_shows():
+    spec = handmade._spec("mine", compose(STORE, "mine", PARENT), PARENT, {})
+    used = Resources(128, 4, 8, 0, 16384)
+    built = handmade.Built(Kernel(spec), "gpu", 5.04, used, "", "90a")
+    assert repr(built).splitlines() == [
+        f"mine, like {LIKE}: compiled with nvcc for this GPU in 5.0 s",
+        "ptxas, sm_90a: 128 registers a thread, 12 bytes of spills, 16,384 bytes of static shared "
+        "memory a block",
+        "Next: lab.check(mine), lab.trace(mine), lab.diff(mine), lab.bench([mine])",
+    ]
+    assert "<b>Built:</b> mine, like" in built._repr_html_()
+
+
+# ---- in a notebook and on a page ----
+
+
+def test_a_page_shows_the_cell_as_cplusplus(root):
+    spec = importlib.util.spec_from_file_location("book", root / "book/_ext/gemmlab_book.py")
+    book = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(book)
+    tokens = list(book.CellLexer().get_tokens(f"%%kernel mine --like x\n{STORE}"))
+    assert (Token.Keyword, "for") in tokens and (Token.Keyword, "kernel") in tokens
+    assert (Token.Comment.Single, "// [store]\n") in tokens
+    assert not [text for token, text in tokens if token is Token.Error]
+    python = list(book.CellLexer().get_tokens("for i in x: pass\n%time f()\n"))
+    assert (Token.Operator.Word, "in") in python
+
+
+def test_only_a_notebook_loads_it():
+    code = (
+        "import sys, gemmlab; print([m for m in sys.modules if m.startswith(('IPython', 'torch'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.slow
+def test_in_a_notebook_importing_gemmlab_is_enough(monkeypatch):
+    monkeypatch.setenv("GEMMLAB_PROGRESS", "0")
+    cells = [
+        "import gemmlab as lab",
+        f"%%kernel mine --like {LIKE}\n{STORE}",
+        f"%%kernel mine --like {LIKE}\n{WRONG}",
+        "lab.check(mine, shapes=[(128, 128, 16)])",
+        "%load_ext gemmlab",
+    ]
+    notebook = new_notebook(cells=[new_code_cell(text) for text in cells])
+    NotebookClient(notebook, timeout=120, kernel_name="python3", allow_errors=True).execute()
+    _, made, wrong, checked, _ = (cell.outputs for cell in notebook.cells)
+    assert "Built" in made[0].data["text/html"]
+    assert wrong[0].ename == "BuildError" and "line 6 of the cell" in wrong[0].evalue
+    assert len(wrong[0].traceback) == 1
+    assert checked[0].data["text/plain"].startswith("mine: right in all 4 cases")
+    assert not notebook.cells[-1].outputs or "already loaded" in notebook.cells[-1].outputs[0].text
+    nbformat.validate(notebook)
