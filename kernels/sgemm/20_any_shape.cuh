@@ -144,15 +144,15 @@ using Small = Tile<64, 64, 8, 8, 6>;
 enum Config { PACKED, TALL, TALL_SPLIT, SMALL, SMALL_SPLIT, THIN, CONFIGS };
 
 // The configuration asked for if the shape allows it, else a guess: packed where large tiles fill
-// the GPU, else small ones, cut along k if they are few.
+// the GPU, or half of it without any padding; else small tiles, cut along k.
 inline int choose(const GemmArgs& g) {
   const bool few_rows = g.M <= thin::ROWS;
   if (g.config >= 0 && g.config < CONFIGS && (g.config != THIN || few_rows)) return g.config;
   if (few_rows) return THIN;
   const long long large = (long long)ceil_div(g.M, 128) * ceil_div(g.N, 128);
-  const long long small = (long long)ceil_div(g.M, 64) * ceil_div(g.N, 64);
-  if (g.N > 64 && g.M > 64 && large >= 132) return PACKED;
-  return small >= 200 ? SMALL : SMALL_SPLIT;
+  const bool fits = g.M % 128 == 0 && g.N % 128 == 0 && g.K % 16 == 0;
+  if (g.M > 64 && g.N > 64 && large >= (fits ? 64 : 128)) return PACKED;
+  return g.M > 64 ? TALL_SPLIT : SMALL_SPLIT;
 }
 // [/configurations]
 

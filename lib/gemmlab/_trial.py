@@ -42,12 +42,19 @@ def main() -> None:
         request = json.loads(line)
         # The other side kills this process in time; if it is gone, the kernel must not stay.
         signal.setitimer(signal.ITIMER_REAL, request["seconds"] + _GRACE_SECONDS)
-        answer(**_run(request))
+        outcome, keep = _run(request)
+        answer(**outcome)
+        if "stopped" in outcome:
+            os._exit(0)  # torch would abort at freeing the tensors: their context is lost
+        del keep
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _run(request: dict) -> dict:
-    """Launch once, wait, and say how it went: ok, refused, stopped (its context is lost), short."""
+def _run(request: dict) -> tuple[dict, object]:
+    """Launch once, wait, and say how it went: ok, refused, stopped (its context is lost), short.
+
+    Also what has to live until the answer is out.
+    """
     import torch
 
     torch.cuda.set_device(request["device"])
@@ -61,14 +68,14 @@ def _run(request: dict) -> dict:
         launch = Kernel(spec, request["config"]).launcher(A, B, C, *request["factors"])
         torch.cuda.synchronize()
     except torch.OutOfMemoryError:
-        return {"short": True}
+        return {"short": True}, None
     outcome = {"ok": True}
     try:
         launch()
     except LaunchError as error:
         outcome = {"refused": str(error), "early": isinstance(error, RefusedError)}
     stopped = _wait()
-    return {"stopped": stopped} if stopped else outcome
+    return {"stopped": stopped} if stopped else outcome, (A, B, C, launch)
 
 
 def _spec(fields: dict) -> KernelSpec:

@@ -23,7 +23,7 @@ from .tune import tune
 SIZES = (1024, 2048, 4096, 8192)
 # The steps that take any shape, and the shapes at which they meet cuBLAS: around a size, with one
 # side short, small, long in K, and cubes that fill the GPU's last wave of tiles badly.
-ANY_SHAPE: tuple[str, ...] = ()
+ANY_SHAPE: tuple[str, ...] = ("sgemm_20_any_shape",)
 SHAPES = (
     *((4095, 4097, 4093), (1, 8192, 8192), (8192, 64, 8192), (64, 8192, 8192), (100, 100, 100)),
     *((3072, 3072, 3072), (5120, 5120, 5120), (1000, 1000, 1000), (2047, 2049, 2048)),
