@@ -1,9 +1,9 @@
 // sgemm_18_block_order: blocks that run together share rows and columns of tiles.
 //
 // Change: block t takes the tiles of C in strips of 8 rows of tiles, column by column within a
-//   strip. The blocks in flight (264 on 132 SMs) then cover about 8 x 33 tiles and need 41 panels
-//   of A and B; row by row, where a row has 32 tiles, they cover 8.25 rows: 8 or 9 + 32. The more
-//   columns a row of tiles has, the more a strip saves.
+//   strip. The 264 blocks in flight on 132 SMs then cover about 8 x 33 tiles and need 41 panels of
+//   A and B. Row by row, in a grid of 64 x 64 tiles (8192), they cover 5 rows and need 69. Where a
+//   row has 32 tiles (4096), 264 tiles are 8 whole rows anyway, and strips gain nothing.
 // Every grid: the last strip has the rows that are left, so each tile is taken exactly once. The
 //   articles' formula assumes that 8 divides the grid.
 // Limit: the FMA pipe; the last wave of blocks.

@@ -55,7 +55,7 @@ __device__ __forceinline__ void add_crossed(float* r, float4 v) {
 }
 // [/crossed]
 
-// [share]
+// [schedule]
 // The k tiles of the first `split` tiles of C stand in one row and are shared out evenly; whole
 // tiles of C follow.
 struct Schedule {
@@ -78,7 +78,7 @@ struct Schedule {
     return (int)((((long long)x + 1) * blocks - 1) / ((long long)split * k_tiles));
   }
 };
-// [/share]
+// [/schedule]
 
 __global__ void __launch_bounds__(THREADS, 2)
     kernel(const float* panels, const float* B, float* C, float4* parts, int* arrived,

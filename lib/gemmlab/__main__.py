@@ -212,7 +212,7 @@ def trace(kernel: str, m: int, n: int, k: int, allow_slow: bool, as_json: bool) 
 
 
 @main.command()
-@click.option("--sizes", type=_Sizes(), default="1024,2048,4096,8192", show_default=True)
+@click.option("--sizes", type=_Sizes(), default="1024,2048,3072,4096,5120,8192", show_default=True)
 @click.option(
     "--only",
     type=click.Choice(SECTIONS),

@@ -20,13 +20,13 @@ from .results import BASELINES
 from .telemetry import environment
 from .tune import tune
 
-SIZES = (1024, 2048, 4096, 8192)
+SIZES = (1024, 2048, 3072, 4096, 5120, 8192)
 # The steps that take any shape, and the shapes at which they meet cuBLAS: around a size, with one
-# side short, small, long in K, and cubes that fill the GPU's last wave of tiles badly.
+# side short, small, or long in K.
 ANY_SHAPE: tuple[str, ...] = ("sgemm_20_any_shape",)
 SHAPES = (
     *((4095, 4097, 4093), (1, 8192, 8192), (8192, 64, 8192), (64, 8192, 8192), (100, 100, 100)),
-    *((3072, 3072, 3072), (5120, 5120, 5120), (1000, 1000, 1000), (2047, 2049, 2048)),
+    *((1000, 1000, 1000), (2047, 2049, 2048)),
     *((128, 128, 16384), (8192, 8192, 64), (4096, 4096, 4100), (511, 513, 8191)),
 )
 COUNTED_SIZE = 256  # the simulator counts the same size in the book
@@ -48,7 +48,7 @@ def record(
     `sizes`), shapes (the steps that take any shape, at SHAPES), experiments, subtiles, power (burst
     against sustained at 8192), pitfalls, probes, resources, and counters, traffic, limits and
     arbitration (by ncu; left out, with the reason, where it may not read counters). Others stay as
-    they were. The file is replaced at the very end: an interrupted recording leaves the old one.
+    they were. The file is replaced after each section: an interrupted recording keeps what it has.
     Raises BackendError without a GPU and nvcc, ArgumentError for an unknown section, and, once the
     other sections are written, MeasurementError if some could not be measured.
     """
@@ -68,10 +68,9 @@ def record(
         try:
             with busy(f"recording {name}"):
                 sections[name] = {"environment": env, **steps[name]()}
+            measurements.save(Measurements(env["gpu"], sections), target)
         except (GemmlabError, RuntimeError) as error:
             failed.append(f"{name}: {error}")
-    if sections:
-        measurements.save(Measurements(env["gpu"], sections), target)
     if failed:
         raise MeasurementError(f"{target.name}: not all was recorded. {'; '.join(failed)}")
     return target
@@ -106,9 +105,11 @@ def _steps(names: Sequence[str], sizes: Sequence[int]) -> dict[str, Callable[[],
 
 
 def _build_all(names: Sequence[str]) -> None:
-    """Build first: ncu's process must find every kernel in the cache."""
-    for name in names:
-        build.load(registry.get(name))
+    """Build first, many at a time: ncu's process must find every kernel in the cache."""
+    specs = [registry.get(name) for name in names]
+    specs += [experiment(name).spec for name in EXPERIMENTS]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(build.load, specs))
 
 
 def _tuning(names: Sequence[str], sizes: Sequence[int]) -> dict:
@@ -191,7 +192,11 @@ def _resources(spec: registry.KernelSpec) -> dict:
 def _counted(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict:
     """ncu's counters, or the reason why there are none."""
     fitting = [
-        name for name in names if name == "cublas" or registry.get(name).fits(size, size, size)
+        name
+        for name in names
+        if name == "cublas"
+        # Which kernels a step with several configurations launches depends on the shape.
+        or (registry.get(name).fits(size, size, size) and not registry.get(name).configs)
     ]
     data = {"size": size, "metrics": metrics}
     try:

@@ -137,10 +137,14 @@ def _compared(
     specs = _specs(kernels)
     section = measurements.load().section("limits")
     rows = []
+    read = [section["kernels"].get(spec.name) for spec in specs]
     for label, key in keys.items():
-        values = [section["kernels"][spec.name].get(key) for spec in specs]
-        shown = tuple("-" if value is None else form.format(value) for value in values)
-        if any(value and form.format(value) != form.format(0) for value in values):
+        values = [(counters or {}).get(key) for counters in read]
+        shown = tuple(
+            "not recorded" if counters is None else "-" if value is None else form.format(value)
+            for counters, value in zip(read, values, strict=True)
+        )
+        if not any(read) or any(value and form.format(value) != form.format(0) for value in values):
             rows.append((label, *shown))
     note = f"{what}, M = N = K = {section['size']}, Nsight Compute, recorded on "
     note += f"{measurements.origin(section['environment'])}."
@@ -194,6 +198,9 @@ def traffic(name: str | Kernel, size: int = 4096) -> Table:
     spec = kernel(name).spec
     loaded = measurements.load()
     rows = []
+    if spec.name not in loaded.section("traffic")["kernels"]:
+        how = "`python -m gemmlab record --only traffic --only counters` on a GPU adds it"
+        return Table((spec.name,), (("traffic: not recorded",),), "t", (how,))
     for level, meaning in LEVELS.items():
         point = next((p for p in recorded_points(loaded, level, size) if p.name == spec.name), None)
         if point is None:

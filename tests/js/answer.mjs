@@ -114,6 +114,19 @@ const answers = {
   },
   zoom: ({ t, thread }) => loaded.tiling_picture.zoomPicture(loaded.tiling.derive(t), thread, 280),
   changes: ({ before, now }) => [...loaded.tiling_explorer.changes(before, now)],
+  order({ o, index }) {
+    const { describe, neverTaken, panels, places, wave, waves } = loaded.tile_order;
+    const w = wave(o, index);
+    return {
+      places: places(o), waves: waves(o), panels: panels(o), never: neverTaken(o),
+      wave: [w.first, w.last, w.rows, w.columns, w.outside, w.tiles, w.panels],
+      words: describe(o, index),
+    };
+  },
+  tenth: ({ a, b }) => loaded.tile_order.tenth(a, b),
+  block_of: ({ o, at }) => loaded.block_order.blockOf(o, at),
+  order_picture: ({ o, index, width }) =>
+    loaded.block_order.picture(o, index, loaded.block_order.geometry(o, width)),
   faces: ({ name }) => [typeof loaded[name].boot, typeof loaded[name].default?.render],
 };
 

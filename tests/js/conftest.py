@@ -14,6 +14,7 @@ MODULES = (
     *("trace_view", "trace_pictures", "trace_controls"),
     *("pipeline", "pipeline_words", "pipeline_timeline", "heat_map"),
     *("tiling", "tiling_facts", "tiling_picture", "tiling_explorer"),
+    *("tile_order", "block_order"),
 )
 
 

@@ -53,7 +53,8 @@ class Schedule:
     def split(self) -> int:
         """Tiles of C whose k tiles are shared out."""
         rest = self.tiles % self.blocks
-        return 0 if rest == 0 or self.k_tiles == 0 else min(self.tiles, rest + self.blocks)
+        full = rest == 0 or rest >= self.blocks - self.blocks // 20  # to within 5 %
+        return 0 if full or self.k_tiles == 0 else min(self.tiles, rest + self.blocks)
 
     def begin(self, block: int) -> int:
         """First k tile of a block's share, counted through all split tiles."""

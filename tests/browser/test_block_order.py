@@ -1,0 +1,111 @@
+"""BlockOrder in a browser: orders, waves and grids, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from gemmlab.widgets import BlockOrder
+
+GRIDS = [(32, 32), (12, 12), (32, 4), (64, 64), (128, 128), (4, 128)]
+
+
+@pytest.fixture
+def show(visit, tmp_path: Path) -> Callable[..., Page]:
+    """Opens a page that holds the static HTML of one widget and nothing else."""
+
+    def open_(*arguments, width: int = 1280, **more) -> Page:
+        path = tmp_path / "page.html"
+        path.write_text(
+            '<!doctype html><html data-theme="light"><meta charset="utf-8"><title>Widget</title>'
+            '<meta name="viewport" content="width=device-width">'
+            f"{BlockOrder(*arguments, **more).to_html()}</html>"
+        )
+        opened = visit(path.as_uri(), width=width, reduced_motion="reduce")
+        assert opened.problems() == []
+        return opened.page
+
+    return open_
+
+
+def reading(page: Page):
+    return page.locator(".gl-hint")
+
+
+def test_another_order_needs_other_panels(show):
+    page = show(GRIDS)
+    expect(reading(page)).to_contain_text("9 rows and 32 columns. They need 41 panels")
+    page.locator(".gl-seg", has_text="strips of rows").click()
+    expect(reading(page)).to_contain_text("48 panels")
+    page.get_by_role("button", name="strip, in tiles: more").click()
+    expect(reading(page)).to_contain_text("9 rows and 30 columns")
+    expect(page.locator(".gl-o-need")).to_have_count(39)
+
+
+def test_waves_by_keyboard(show):
+    page = show(GRIDS)
+    page.get_by_role("slider", name="Wave").focus()
+    for key, said in (
+        ("ArrowRight", "Wave 2 of 4, blocks 264 to 527"),
+        ("End", "Wave 4 of 4, blocks 792 to 1023: 232 tiles"),
+        ("ArrowRight", "Wave 4 of 4"),
+        ("Home", "Wave 1 of 4"),
+    ):
+        page.keyboard.press(key)
+        expect(reading(page)).to_contain_text(said)
+    page.locator(".gl-seg input").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(reading(page)).to_contain_text("48 panels")
+
+
+def test_a_click_chooses_the_wave_of_a_tile(show):
+    page = show(GRIDS)
+    box = page.locator(".gl-o-c").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.98)
+    expect(reading(page)).to_contain_text("Wave 4 of 4")
+
+
+def test_the_articles_formula_leaves_tiles_out(show):
+    page = show(GRIDS)
+    page.locator(".gl-seg", has_text="articles").click()
+    expect(reading(page)).to_contain_text("Every tile is taken once")
+    page.get_by_label("Tiles of C").select_option("12 12")
+    expect(reading(page)).to_contain_text("24 tiles of 144 never taken, 24 blocks outside C.")
+    expect(page.locator(".gl-legend")).to_contain_text("Striped: never taken")
+    page.get_by_label("Tiles of C").select_option("32 4")
+    expect(reading(page)).to_contain_text("64 tiles of 128 never taken")
+
+
+def test_a_wave_that_is_no_more_becomes_the_last(show):
+    page = show(GRIDS, wave=3)
+    page.get_by_label("Tiles of C").select_option("12 12")
+    expect(reading(page)).to_contain_text("Wave 1 of 1, blocks 0 to 143")
+    expect(page.get_by_role("slider", name="Wave")).to_be_disabled()
+
+
+def test_fewer_slots(show):
+    page = show([(32, 32)], slots=[264, 132])
+    page.get_by_label("Blocks at a time").select_option("132")
+    expect(reading(page)).to_contain_text("Wave 1 of 8, blocks 0 to 131")
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("order", ["strips", "articles"])
+def test_it_fits(show, grid, order, width):
+    page = show([grid, (8, 8)], order, slots=[264, 132], width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    card = page.locator(".gl-card").bounding_box()
+    box = page.locator(".gl-o-box svg").bounding_box()
+    assert box["x"] >= card["x"]
+    assert box["x"] + box["width"] <= card["x"] + card["width"]
+
+
+def test_nothing_moves_by_itself():
+    """There is no animation to switch off for those who ask for less motion."""
+    own = BlockOrder._css.split(".gl-o-box")[1]
+    assert "transition" not in own
+    assert "animation" not in own
