@@ -73,7 +73,6 @@ __global__ void __launch_bounds__(T::THREADS, T::PER_SM) kernel(GemmArgs g, int 
     }
     k += BK;
   };
-  const int a_column = swizzle(a_col, a_row);
   auto store_next = [&](int stage) {
 #pragma unroll
     for (int i = 0; i < T::A_COPIES; ++i) {
@@ -143,11 +142,11 @@ using Tall = Tile<128, 64, 8, 8, 3>;
 using Small = Tile<64, 64, 8, 8, 6>;
 enum Config { PACKED, TALL, TALL_SPLIT, SMALL, SMALL_SPLIT, THIN, CONFIGS };
 
-// The configuration asked for if the shape allows it, else a guess: packed where large tiles fill
+// The configuration asked for, else a guess: packed where large tiles fill
 // the GPU, or half of it without any padding; else small tiles, cut along k.
 inline int choose(const GemmArgs& g) {
   const bool few_rows = g.M <= thin::ROWS;
-  if (g.config >= 0 && g.config < CONFIGS && (g.config != THIN || few_rows)) return g.config;
+  if (g.config >= 0 && g.config < CONFIGS) return g.config;
   if (few_rows) return THIN;
   const long long large = (long long)ceil_div(g.M, 128) * ceil_div(g.N, 128);
   const bool fits = g.M % 128 == 0 && g.N % 128 == 0 && g.K % 16 == 0;

@@ -60,8 +60,7 @@ def kernel(
     rival = None if faster_than is None else run.kernel(faster_than)
     for one in (handle, rival) if rival else ():
         one.spec.check_sizes(size, size, size)
-    shape = shape or _tile(handle.spec)
-    wanted = _Wanted(conflicts, wavefronts or {}, sectors or {}, shape)
+    wanted = _Wanted(conflicts, wavefronts or {}, sectors or {}, shape or _tile(handle.spec))
     _check_operations(wanted)
     try:
         if differs:

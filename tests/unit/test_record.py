@@ -205,9 +205,8 @@ def test_only_the_asked_section_changes(on_a_gpu):
     assert load(on_a_gpu).section("probes")["ffma_tflops"] == 65.0
 
 
-def test_an_interrupted_recording_leaves_the_old_file_untouched(on_a_gpu, monkeypatch):
+def test_an_interrupted_recording_keeps_the_sections_before(on_a_gpu, monkeypatch):
     save(Measurements("NVIDIA H200", {"probes": probes(1.0)}), on_a_gpu)
-    before = on_a_gpu.read_bytes()
 
     def interrupted(name):
         raise KeyboardInterrupt
@@ -215,7 +214,8 @@ def test_an_interrupted_recording_leaves_the_old_file_untouched(on_a_gpu, monkey
     monkeypatch.setattr(record, "_resources", interrupted)
     with pytest.raises(KeyboardInterrupt):
         record.record(only=["probes", "resources"])
-    assert on_a_gpu.read_bytes() == before
+    assert load(on_a_gpu).section("probes")["ffma_tflops"] == 65.0
+    assert set(load(on_a_gpu).sections) == {"probes"}
     assert list(on_a_gpu.parent.iterdir()) == [on_a_gpu]
 
 
@@ -327,7 +327,7 @@ def test_without_steps_for_any_shape_cublas_is_recorded_alone(on_a_gpu, measured
 def test_steps_for_any_shape_take_any():
     for name in record.ANY_SHAPE:
         assert registry.get(name).multiple_of == (1, 1, 1)
-    assert len(set(record.SHAPES)) == len(record.SHAPES) == 13
+    assert len(set(record.SHAPES)) == len(record.SHAPES) == 11
     assert not {(size, size, size) for size in record.SIZES} & set(record.SHAPES)
 
 
