@@ -248,6 +248,7 @@ inline size_t workspace_sgemm_20_any_shape(const GemmArgs& g) {
 
 inline cudaError_t launch_sgemm_20_any_shape(const GemmArgs& g, cudaStream_t stream) {
   using namespace sgemm_20_any_shape;
+  if (choose(g) == THIN && g.M > thin::ROWS) return cudaErrorInvalidValue;
   switch (choose(g)) {
     case PACKED:
       return run_packed(g, stream);
