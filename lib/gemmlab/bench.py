@@ -123,7 +123,8 @@ def _remarks(
         if origin != next(iter(origins.values())):
             sizes = dict.fromkeys(row.size for row in parts[section].rows)
             text += f". {', '.join(sizes)}: recorded on {origin}"
-    return text
+    notes = dict.fromkeys(part.note for part in parts.values() if part.note)
+    return text + "".join(f". {note}" for note in notes)
 
 
 def _inventory(timings: dict[str, BenchResult]) -> str:
