@@ -144,11 +144,15 @@ def _compared(
             "not recorded" if counters is None else "-" if value is None else form.format(value)
             for counters, value in zip(read, values, strict=True)
         )
-        if not any(read) or any(value and form.format(value) != form.format(0) for value in values):
+        if any(value and form.format(value) != form.format(0) for value in values):
             rows.append((label, *shown))
     note = f"{what}, M = N = K = {section['size']}, Nsight Compute, recorded on "
     note += f"{measurements.origin(section['environment'])}."
-    names = (short(spec.name) for spec in specs)
+    names = tuple(short(spec.name) for spec in specs)
+    if not any(read):
+        how = "`python -m gemmlab record --only limits` on a GPU adds it."
+        cells = ("not recorded", *("-" for _ in specs))
+        return Table((head, *names), (cells,), "t" + "n" * len(specs), (how,))
     return Table((head, *names), tuple(rows), "t" + "n" * len(specs), (note,))
 
 
