@@ -11,12 +11,5 @@ cudaError_t launch_clusters(void (*kernel)(Params...), dim3 grid, dim3 cluster, 
   attribute.val.clusterDim.x = cluster.x;
   attribute.val.clusterDim.y = cluster.y;
   attribute.val.clusterDim.z = cluster.z;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.dynamicSmemBytes = smem_bytes;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Params>(args)...);
+  return launch_with(&attribute, kernel, grid, block, smem_bytes, stream, args...);
 }

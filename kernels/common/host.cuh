@@ -19,14 +19,22 @@ struct GemmArgs {
 __host__ __device__ constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 // One launch path for all steps: cudaLaunchKernelEx is a plain function template, so the same line
-// compiles with nvcc and with a C++ compiler, and clusters will need its attributes.
+// compiles with nvcc and with a C++ compiler. attribute: one more property of the launch, or null.
 template <class... Params, class... Args>
-cudaError_t launch(void (*kernel)(Params...), dim3 grid, dim3 block, size_t smem_bytes,
-                   cudaStream_t stream, Args... args) {
+cudaError_t launch_with(cudaLaunchAttribute* attribute, void (*kernel)(Params...), dim3 grid,
+                        dim3 block, size_t smem_bytes, cudaStream_t stream, Args... args) {
   cudaLaunchConfig_t config = {};
   config.gridDim = grid;
   config.blockDim = block;
   config.dynamicSmemBytes = smem_bytes;
   config.stream = stream;
+  config.attrs = attribute;
+  config.numAttrs = attribute ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, static_cast<Params>(args)...);
+}
+
+template <class... Params, class... Args>
+cudaError_t launch(void (*kernel)(Params...), dim3 grid, dim3 block, size_t smem_bytes,
+                   cudaStream_t stream, Args... args) {
+  return launch_with(nullptr, kernel, grid, block, smem_bytes, stream, args...);
 }

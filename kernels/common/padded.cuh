@@ -23,14 +23,14 @@ static __global__ void __launch_bounds__(PAD_THREADS)
             beta);
 }
 
-inline cudaError_t launch_pad(const float* from, float* to, int rows, int columns, int to_rows,
+inline cudaError_t launch_pad(const void* from, float* to, int rows, int columns, int to_rows,
                               int to_columns, cudaStream_t stream) {
   if (to_rows == 0 || to_columns == 0) return cudaSuccess;
   return launch(pad, dim3(to_rows, ceil_div(to_columns, PAD_THREADS)), dim3(PAD_THREADS), 0, stream,
                 from, to, rows, columns, to_columns);
 }
 
-inline cudaError_t launch_unpad(const float* from, const GemmArgs& g, int from_columns,
+inline cudaError_t launch_unpad(const void* from, const GemmArgs& g, int from_columns,
                                 cudaStream_t stream) {
   return launch(unpad, dim3(g.M, ceil_div(g.N, PAD_THREADS)), dim3(PAD_THREADS), 0, stream, from,
                 static_cast<float*>(g.C), g.N, from_columns, g.alpha, g.beta);

@@ -1,20 +1,22 @@
-// A product with at most 8 rows: every value of B is used 8 times at most, so B's bytes are the
+// A product with at most 16 rows: every value of B is used 16 times at most, so B's bytes are the
 // limit. A thread keeps all rows of a few columns; the grid cuts k into slices, and a second kernel
 // adds them up.
 #pragma once
-#include "guarded.cuh"
 #include "host.cuh"
 #include "split_k.cuh"
+#include "vec.cuh"
 
 namespace thin {
 
-constexpr int ROWS = 8, THREADS = 128, SLICE = 128;
+constexpr int MAX_ROWS = 16, THREADS = 128, SLICE = 128;
 
-// sums[slice][row][column], of the workspace. WIDTH: columns of a thread, 4 if B allows float4.
-template <int WIDTH>
+// sums[slice][row][column], of the workspace. ROWS: at least M. WIDTH: columns of a thread, 4 if B
+// allows float4.
+template <int ROWS, int WIDTH>
 __global__ void __launch_bounds__(THREADS)
     multiply(const float* A, const float* B, float* sums, int M, int N, int K) {
   __shared__ float sA[SLICE][ROWS];
+  grid_launch_dependents();  // add_slices is launched meanwhile
   const int k0 = blockIdx.y * SLICE, depth = min(SLICE, K - k0);
   for (int i = threadIdx.x; i < SLICE * ROWS; i += THREADS) {
     const int k = i / ROWS, row = i % ROWS;
@@ -46,15 +48,18 @@ __global__ void __launch_bounds__(THREADS)
 
 inline size_t workspace(const GemmArgs& g) { return slices_bytes(g, ceil_div(g.K, SLICE)); }
 
-// M is at most 8. vector: N is a multiple of 4 and B 16-byte aligned.
+// M is at most MAX_ROWS. vector: N is a multiple of 4 and B 16-byte aligned.
 inline cudaError_t run(const GemmArgs& g, bool vector, cudaStream_t stream) {
   const int slices = ceil_div(g.K, SLICE), width = vector ? 4 : 1;
   float* sums = static_cast<float*>(g.workspace);
   const dim3 grid(ceil_div(g.N, THREADS * width), slices);
   if (slices > 0) {
+    const auto kernel = g.M == 1   ? (vector ? multiply<1, 4> : multiply<1, 1>)
+                        : g.M <= 8 ? (vector ? multiply<8, 4> : multiply<8, 1>)
+                                   : (vector ? multiply<MAX_ROWS, 4> : multiply<MAX_ROWS, 1>);
     const cudaError_t done =
-        launch(vector ? multiply<4> : multiply<1>, grid, dim3(THREADS), 0, stream,
-               static_cast<const float*>(g.A), static_cast<const float*>(g.B), sums, g.M, g.N, g.K);
+        launch(kernel, grid, dim3(THREADS), 0, stream, static_cast<const float*>(g.A),
+               static_cast<const float*>(g.B), sums, g.M, g.N, g.K);
     if (done != cudaSuccess) return done;
   }
   return launch_add_slices(g, slices, stream);

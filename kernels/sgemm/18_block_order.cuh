@@ -23,8 +23,8 @@ namespace sgemm_18_block_order {
 constexpr int BM = 128, BN = 128, BK = 16;
 constexpr int WM = 64, WN = 64;
 constexpr int TM = 8, TN = 16;
-constexpr int LM = 8, LN = 4;  // the lanes of a warp: 8 rows x 4 columns
-constexpr int STAGES = 3;
+constexpr int LM = 8, LN = 4;                      // the lanes of a warp: 8 rows x 4 columns
+constexpr int STAGES = 3, STAGE = BK * (BM + BN);  // floats: a tile of A, then one of B
 constexpr int THREADS = 128;
 constexpr int STRIP = 8;  // rows of tiles
 
@@ -38,71 +38,76 @@ __device__ __forceinline__ int2 tile_at(int t, int rows, int columns) {
 }
 // [/order]
 
-__global__ void __launch_bounds__(THREADS, 2) kernel(const float* panels, const float* B, float* C,
-                                                     int M, int N, int K, float alpha, float beta) {
-  __shared__ __align__(16) float sA[STAGES][BK][BM];
-  __shared__ __align__(16) float sB[STAGES][BK][BN];
+// [load]
+// This thread's copies of a tile of A and one of B: 32 threads hold a row of either (128 floats),
+// 128 threads 4 rows.
+struct Copies {
+  const float *gA, *gB;  // of the next tiles
+  int N;
+  uint32_t sA, sB;  // in stage 0
 
-  const int tid = threadIdx.x;
-  const int warp_id = tid / 32, lane_id = tid % 32;
-  const int2 tile_mn = tile_at(blockIdx.x, M / BM, N / BN);
-  const int block_m = tile_mn.x * BM, block_n = tile_mn.y * BN;
-
-  // [map]
-  // Copying: 32 threads hold a row of either tile (128 floats), 128 threads 4 rows.
-  const int copy_row = tid / 32, copy_col = tid % 32 * 4;
-  // Computing: warp (warp_id / 2, warp_id % 2), lane (lane_id / 4, lane_id % 4) has rows
-  // m + 32 i to m + 32 i + 3 and columns n + 16 j to n + 16 j + 3.
-  const int m = warp_id / (BN / WN) * WM + lane_id / LN * 4;
-  const int n = warp_id % (BN / WN) * WN + lane_id % LN * 4;
-  const float* gA = panels + (size_t)block_m * K + tid * 4;
-  const float* gB = B + (size_t)copy_row * N + block_n + copy_col;
-  float* gC = C + (size_t)(block_m + m) * N + block_n + n;
-  // [/map]
-  grid_dependency_wait();  // pack has ended
-
-  // [load]
-  auto copy_tile = [&](int stage) {
+  __device__ __forceinline__ void copy_tiles(int stage) const {
+    const uint32_t offset = stage * STAGE * sizeof(float);
 #pragma unroll
-    for (int i = 0; i < BK; i += THREADS * 4 / BM)
-      cp_async_cg(smem_addr(&sA[stage][copy_row + i][copy_col]), gA + i * BM);
-#pragma unroll
-    for (int i = 0; i < BK; i += THREADS * 4 / BN)
-      cp_async_cg(smem_addr(&sB[stage][copy_row + i][copy_col]), gB + (size_t)i * N);
-  };
-  auto advance = [&] {
+    for (int i = 0; i < BK; i += THREADS * 4 / BM) {
+      cp_async_cg(sA + offset + i * BM * sizeof(float), gA + i * BM);
+      cp_async_cg(sB + offset + i * BN * sizeof(float), gB + (size_t)i * N);
+    }
+  }
+  __device__ __forceinline__ void advance() {
     gA += BK * BM;
     gB += (size_t)BK * N;
-  };
-  // [/load]
+  }
+};
+// [/load]
+
+__global__ void __launch_bounds__(THREADS, 2) kernel(const float* panels, const float* B, float* C,
+                                                     int M, int N, int K, float alpha, float beta) {
+  __shared__ __align__(16) float smem[STAGES * STAGE];
+  grid_dependency_wait();  // pack has ended
+
+  // [map]
+  // Warp (warp_m, warp_n), lane (lane_m, lane_n): of their 64x64, a lane has 4 of every 32 rows and
+  // 4 of every 16 columns.
+  const int tid = threadIdx.x;
+  const int warp_id = tid / 32, lane_id = tid % 32;
+  const int warp_m = warp_id / (BN / WN), warp_n = warp_id % (BN / WN);
+  const int lane_m = lane_id / LN, lane_n = lane_id % LN;
+  const int2 tile_mn = tile_at(blockIdx.x, M / BM, N / BN);
+  const int block_m = tile_mn.x * BM, block_n = tile_mn.y * BN;
+  Copies copies;
+  copies.N = N;
+  copies.gA = panels + (size_t)block_m * K + tid * 4;
+  copies.sA = smem_addr(smem) + tid * 16;
+  copies.gB = B + (size_t)(tid / 32) * N + block_n + tid % 32 * 4;
+  copies.sB = copies.sA + BK * BM * sizeof(float);
+  // [/map]
 
   // [pipeline]
-  float rA[2][TM], rB[2][TN];  // the fragments of this k and of the next one
-  const float *pA, *pB;        // this thread's place in the first row of a stage
-  auto enter = [&](int stage) {
-    pA = &sA[stage][0][m];
-    pB = &sB[stage][0][n];
-  };
-  auto load_fragments = [&](int k) {
-#pragma unroll
-    for (int i = 0; i < TM; i += 4) unpack4(&rA[k % 2][i], load4(pA + k * BM + i * LM));
-#pragma unroll
-    for (int j = 0; j < TN; j += 4) unpack4(&rB[k % 2][j], load4(pB + k * BN + j * LN));
-  };
-
-  float acc[TM][TN] = {};
   const int tiles = K / BK;
+  float acc[TM][TN] = {};
 #pragma unroll
   for (int stage = 0; stage < STAGES - 1; ++stage) {
-    if (stage < tiles) copy_tile(stage);
-    advance();
+    if (stage < tiles) {
+      copies.copy_tiles(stage);
+      copies.advance();
+    }
     cp_async_commit();  // empty if there is no such tile: the count of groups stays
   }
   cp_async_wait<STAGES - 2>();  // this thread's copies of tile 0 have arrived
   __syncthreads();              // and everyone's
-  enter(0);
-  if (tiles > 0) load_fragments(0);
 
+  float rA[2][TM], rB[2][TN];                         // the fragments of this k and of the next one
+  const float* sA = smem + warp_m * WM + lane_m * 4;  // this thread's place in stage 0
+  const float* sB = smem + BK * BM + warp_n * WN + lane_n * 4;
+  const float *pA = sA, *pB = sB;  // and in the present stage
+  auto load_fragments = [&](int k) {
+#pragma unroll
+    for (int j = 0; j < TN; j += 4) unpack4(&rB[k % 2][j], load4(pB + k * BN + j * LN));
+#pragma unroll
+    for (int i = 0; i < TM; i += 4) unpack4(&rA[k % 2][i], load4(pA + k * BM + i * LM));
+  };
+  if (tiles > 0) load_fragments(0);
   int stage = 0, free_stage = STAGES - 1;  // of this tile; of the tile STAGES - 1 further on
   for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
@@ -110,14 +115,14 @@ __global__ void __launch_bounds__(THREADS, 2) kernel(const float* panels, const 
       if (k == BK - 1) {
         cp_async_wait<STAGES - 2>();
         __syncthreads();  // the next tile is in place; everyone has read the last k of this one
-        if (tile + 1 < tiles) stage = stage + 1 == STAGES ? 0 : stage + 1;
-        enter(stage);  // behind the last tile: the last one again, loaded and not used
+        stage = stage + 1 == STAGES || tile + 1 == tiles ? 0 : stage + 1;
+        pA = sA + stage * STAGE, pB = sB + stage * STAGE;
       }
-      load_fragments((k + 1) % BK);
-      if (k == 0) {
-        if (tile + STAGES - 1 < tiles) copy_tile(free_stage);
-        advance();
+      load_fragments((k + 1) % BK);  // behind the last tile: from stage 0, and not used
+      if (k == 0 && tile + STAGES - 1 < tiles) copies.copy_tiles(free_stage);
+      if (k == BK - 2) {
         cp_async_commit();
+        copies.advance();
         free_stage = free_stage + 1 == STAGES ? 0 : free_stage + 1;
       }
       outer_product(acc, rA[k % 2], rB[k % 2]);
@@ -127,10 +132,12 @@ __global__ void __launch_bounds__(THREADS, 2) kernel(const float* panels, const 
 
   // [store]
 #pragma unroll
-  for (int i = 0; i < TM; ++i)
+  for (int i = 0; i < TM; ++i) {
+    const int m = block_m + warp_m * WM + lane_m * 4 + i / 4 * (4 * LM) + i % 4;
+    float* gC = C + (size_t)m * N + block_n + warp_n * WN + lane_n * 4;
 #pragma unroll
-    for (int j = 0; j < TN; j += 4)
-      write_c4(gC + (size_t)(i / 4 * (4 * LM) + i % 4) * N + j * LN, &acc[i][j], alpha, beta);
+    for (int j = 0; j < TN; j += 4) write_c4(gC + j * LN, &acc[i][j], alpha, beta);
+  }
   // [/store]
 }
 

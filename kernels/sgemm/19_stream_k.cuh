@@ -25,8 +25,8 @@ namespace sgemm_19_stream_k {
 constexpr int BM = 128, BN = 128, BK = 16;
 constexpr int WM = 64, WN = 64;
 constexpr int TM = 8, TN = 16;
-constexpr int LM = 8, LN = 4;  // the lanes of a warp: 8 rows x 4 columns
-constexpr int STAGES = 3;
+constexpr int LM = 8, LN = 4;                      // the lanes of a warp: 8 rows x 4 columns
+constexpr int STAGES = 3, STAGE = BK * (BM + BN);  // floats: a tile of A, then one of B
 constexpr int THREADS = 128;
 constexpr int MIN_SHARE = 8;  // k tiles; below that, parts cost more than an idle SM
 
@@ -38,22 +38,22 @@ inline int resident_blocks() {
   return 2 * sms;
 }
 
-// [crossed]
-// Four sums with the neighbours of each pair exchanged. A 16-byte store takes four registers in a
-// row, the first a multiple of 4, and ptxas keeps the sums in that order throughout. rB comes from
-// 16-byte loads, so rB[j] is even or odd as j is; with acc[i][j] the other way round, an FMA finds
-// the two in different banks of the register file.
-__device__ __forceinline__ float4 crossed(const float* r) {
-  return make_float4(r[1], r[0], r[3], r[2]);
+// [reversed]
+// Four sums in reverse order. A 16-byte store takes four registers in a row, the first a multiple
+// of 4, and ptxas keeps the sums in that order throughout. rB comes from 16-byte loads, so rB[j] is
+// even or odd as j is; with acc[i][j] the other way round, an FMA finds the two in different banks
+// of the register file.
+__device__ __forceinline__ float4 reversed(const float* r) {
+  return make_float4(r[3], r[2], r[1], r[0]);
 }
 
-__device__ __forceinline__ void add_crossed(float* r, float4 v) {
-  r[1] += v.x;
-  r[0] += v.y;
-  r[3] += v.z;
-  r[2] += v.w;
+__device__ __forceinline__ void add_reversed(float* r, float4 v) {
+  r[3] += v.x;
+  r[2] += v.y;
+  r[1] += v.z;
+  r[0] += v.w;
 }
-// [/crossed]
+// [/reversed]
 
 // [schedule]
 // The k tiles of the first `split` tiles of C stand in one row and are shared out evenly; whole
@@ -80,54 +80,43 @@ struct Schedule {
 };
 // [/schedule]
 
+// [load]
+// This thread's copies of a tile of A and one of B: 32 threads hold a row of either (128 floats),
+// 128 threads 4 rows.
+struct Copies {
+  const float *gA, *gB;  // of the next tiles
+  int N;
+  uint32_t sA, sB;  // in stage 0
+
+  __device__ __forceinline__ void copy_tiles(int stage) const {
+    const uint32_t offset = stage * STAGE * sizeof(float);
+#pragma unroll
+    for (int i = 0; i < BK; i += THREADS * 4 / BM) {
+      cp_async_cg(sA + offset + i * BM * sizeof(float), gA + i * BM);
+      cp_async_cg(sB + offset + i * BN * sizeof(float), gB + (size_t)i * N);
+    }
+  }
+  __device__ __forceinline__ void advance() {
+    gA += BK * BM;
+    gB += (size_t)BK * N;
+  }
+};
+// [/load]
+
 __global__ void __launch_bounds__(THREADS, 2)
     kernel(const float* panels, const float* B, float* C, float4* parts, int* arrived,
            Schedule share, int M, int N, int K, float alpha, float beta) {
-  __shared__ __align__(16) float sA[STAGES][BK][BM];
-  __shared__ __align__(16) float sB[STAGES][BK][BN];
-
-  const int tid = threadIdx.x;
-  const int warp_id = tid / 32, lane_id = tid % 32;
-
-  // [map]
-  // Copying: 32 threads hold a row of either tile (128 floats), 128 threads 4 rows.
-  const int copy_row = tid / 32, copy_col = tid % 32 * 4;
-  // Computing: warp (warp_id / 2, warp_id % 2), lane (lane_id / 4, lane_id % 4) has rows
-  // m + 32 i to m + 32 i + 3 and columns n + 16 j to n + 16 j + 3.
-  const int m = warp_id / (BN / WN) * WM + lane_id / LN * 4;
-  const int n = warp_id % (BN / WN) * WN + lane_id % LN * 4;
-  const float *gA = nullptr, *gB = nullptr;  // set for each tile of C
-  // [/map]
+  __shared__ __align__(16) float smem[STAGES * STAGE];
   grid_dependency_wait();  // pack has ended
 
-  // [load]
-  auto copy_tile = [&](int stage) {
-#pragma unroll
-    for (int i = 0; i < BK; i += THREADS * 4 / BM)
-      cp_async_cg(smem_addr(&sA[stage][copy_row + i][copy_col]), gA + i * BM);
-#pragma unroll
-    for (int i = 0; i < BK; i += THREADS * 4 / BN)
-      cp_async_cg(smem_addr(&sB[stage][copy_row + i][copy_col]), gB + (size_t)i * N);
-  };
-  auto advance = [&] {
-    gA += BK * BM;
-    gB += (size_t)BK * N;
-  };
-  // [/load]
-
-  // [pipeline]
-  float rA[2][TM], rB[2][TN];  // the fragments of this k and of the next one
-  const float *pA, *pB;        // this thread's place in the first row of a stage
-  auto enter = [&](int stage) {
-    pA = &sA[stage][0][m];
-    pB = &sB[stage][0][n];
-  };
-  auto load_fragments = [&](int k) {
-#pragma unroll
-    for (int i = 0; i < TM; i += 4) unpack4(&rA[k % 2][i], load4(pA + k * BM + i * LM));
-#pragma unroll
-    for (int j = 0; j < TN; j += 4) unpack4(&rB[k % 2][j], load4(pB + k * BN + j * LN));
-  };
+  // [map]
+  // Warp (warp_m, warp_n), lane (lane_m, lane_n): of their 64x64, a lane has 4 of every 32 rows and
+  // 4 of every 16 columns.
+  const int tid = threadIdx.x;
+  const int warp_id = tid / 32, lane_id = tid % 32;
+  const int warp_m = warp_id / (BN / WN), warp_n = warp_id % (BN / WN);
+  const int lane_m = lane_id / LN, lane_n = lane_id % LN;
+  // [/map]
 
   // [share]
   int next = share.begin(blockIdx.x);
@@ -148,23 +137,39 @@ __global__ void __launch_bounds__(THREADS, 2)
     const int tiles = k_end - k_begin;
     const int2 tile_mn = tile_at(t, M / BM, N / BN);
     const int block_m = tile_mn.x * BM, block_n = tile_mn.y * BN;
-    gA = panels + (size_t)block_m * K + (size_t)k_begin * BK * BM + tid * 4;
-    gB = B + (size_t)(k_begin * BK + copy_row) * N + block_n + copy_col;
+    Copies copies;
+    copies.N = N;
+    copies.gA = panels + (size_t)block_m * K + (size_t)k_begin * BK * BM + tid * 4;
+    copies.sA = smem_addr(smem) + tid * 16;
+    copies.gB = B + (size_t)(k_begin * BK + tid / 32) * N + block_n + tid % 32 * 4;
+    copies.sB = copies.sA + BK * BM * sizeof(float);
     // [/share]
 
-    __syncthreads();  // everyone is done with the last tile of C
+    // [pipeline]
     float acc[TM][TN] = {};
+    __syncthreads();  // everyone is done with the last tile of C
 #pragma unroll
     for (int stage = 0; stage < STAGES - 1; ++stage) {
-      if (stage < tiles) copy_tile(stage);
-      advance();
+      if (stage < tiles) {
+        copies.copy_tiles(stage);
+        copies.advance();
+      }
       cp_async_commit();  // empty if there is no such tile: the count of groups stays
     }
     cp_async_wait<STAGES - 2>();  // this thread's copies of tile 0 have arrived
     __syncthreads();              // and everyone's
-    enter(0);
-    if (tiles > 0) load_fragments(0);
 
+    float rA[2][TM], rB[2][TN];  // the fragments of this k and of the next one
+    const float* sA = smem + warp_m * WM + lane_m * 4;  // this thread's place in stage 0
+    const float* sB = smem + BK * BM + warp_n * WN + lane_n * 4;
+    const float *pA = sA, *pB = sB;  // and in the present stage
+    auto load_fragments = [&](int k) {
+#pragma unroll
+      for (int j = 0; j < TN; j += 4) unpack4(&rB[k % 2][j], load4(pB + k * BN + j * LN));
+#pragma unroll
+      for (int i = 0; i < TM; i += 4) unpack4(&rA[k % 2][i], load4(pA + k * BM + i * LM));
+    };
+    if (tiles > 0) load_fragments(0);
     int stage = 0, free_stage = STAGES - 1;  // of this tile; of the tile STAGES - 1 further on
     for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
@@ -172,14 +177,14 @@ __global__ void __launch_bounds__(THREADS, 2)
         if (k == BK - 1) {
           cp_async_wait<STAGES - 2>();
           __syncthreads();  // the next tile is in place; everyone has read the last k of this one
-          if (tile + 1 < tiles) stage = stage + 1 == STAGES ? 0 : stage + 1;
-          enter(stage);  // behind the last tile: the last one again, loaded and not used
+          stage = stage + 1 == STAGES || tile + 1 == tiles ? 0 : stage + 1;
+          pA = sA + stage * STAGE, pB = sB + stage * STAGE;
         }
-        load_fragments((k + 1) % BK);
-        if (k == 0) {
-          if (tile + STAGES - 1 < tiles) copy_tile(free_stage);
-          advance();
+        load_fragments((k + 1) % BK);  // behind the last tile: from stage 0, and not used
+        if (k == 0 && tile + STAGES - 1 < tiles) copies.copy_tiles(free_stage);
+        if (k == BK - 2) {
           cp_async_commit();
+          copies.advance();
           free_stage = free_stage + 1 == STAGES ? 0 : free_stage + 1;
         }
         outer_product(acc, rA[k % 2], rB[k % 2]);
@@ -197,14 +202,14 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
       for (int i = 0; i < TM; ++i)
 #pragma unroll
-        for (int j = 0; j < TN; j += 4) own[(i * TN + j) / 4 * THREADS] = crossed(&acc[i][j]);
+        for (int j = 0; j < TN; j += 4) own[(i * TN + j) / 4 * THREADS] = reversed(&acc[i][j]);
       __threadfence();  // the part is visible before the arrival is
       __syncthreads();
       const int from = share.owner(t * share.k_tiles),
                 to = share.owner((t + 1) * share.k_tiles - 1);
-      if (tid == 0) sA[0][0][0] = atomicAdd(&arrived[t], 1) == to - from;
+      if (tid == 0) smem[0] = atomicAdd(&arrived[t], 1) == to - from;
       __syncthreads();
-      const bool last = sA[0][0][0] != 0;
+      const bool last = smem[0] != 0;
       __syncthreads();  // everyone knows before the next copies overwrite it
       if (!last) continue;
       __threadfence();  // what the others wrote is visible here
@@ -218,18 +223,19 @@ __global__ void __launch_bounds__(THREADS, 2)
         for (int i = 0; i < TM; ++i)
 #pragma unroll
           for (int j = 0; j < TN; j += 4)
-            add_crossed(&acc[i][j], other[(i * TN + j) / 4 * THREADS]);
+            add_reversed(&acc[i][j], other[(i * TN + j) / 4 * THREADS]);
       }
     }
     // [/fixup]
 
     // [store]
-    float* gC = C + (size_t)(block_m + m) * N + block_n + n;
 #pragma unroll
-    for (int i = 0; i < TM; ++i)
+    for (int i = 0; i < TM; ++i) {
+      const int m = block_m + warp_m * WM + lane_m * 4 + i / 4 * (4 * LM) + i % 4;
+      float* gC = C + (size_t)m * N + block_n + warp_n * WN + lane_n * 4;
 #pragma unroll
-      for (int j = 0; j < TN; j += 4)
-        write_c4(gC + (size_t)(i / 4 * (4 * LM) + i % 4) * N + j * LN, &acc[i][j], alpha, beta);
+      for (int j = 0; j < TN; j += 4) write_c4(gC + j * LN, &acc[i][j], alpha, beta);
+    }
     // [/store]
   }
 }

@@ -2,12 +2,10 @@
 //
 // Change: three ways in place of one.
 //   packed: sgemm_19_stream_k, on copies with zeros added where the shape does not fit it.
-//   tiles:  A and B as they are given. Rows behind the edge of A are loaded from the last one
-//   inside
-//     and never stored; columns and k behind the edge count as zero. Values pass through registers
-//     on their way to shared memory, so that A can be turned round and a value replaced. Few tiles
-//     are cut along k into slices, and a second kernel adds the slices up.
-//   thin:   at most 8 rows of A. B is read once, and its bytes are the limit.
+//   tiles:  A and B as they are given. cp.async of 4 bytes, which needs no other alignment, turns A
+//     round on its way; what lies behind an edge it fills with zeros. Few tiles are cut along k
+//     into slices, and a second kernel adds the slices up.
+//   thin:   at most 16 rows of A. B is read once, and its bytes are the limit.
 // Which is fastest depends on the shape and on the GPU: lab.tune measures, `choose` guesses.
 // Source: beyond the articles.
 #pragma once
@@ -18,105 +16,128 @@
 #include "../common/split_k.cuh"
 #include "../common/thin.cuh"
 #include "19_stream_k.cuh"
+#include <ptx/cp_async.cuh>
+#include <ptx/grid.cuh>
+#include <ptx/smem.cuh>
 
 namespace sgemm_20_any_shape {
 
-constexpr int BK = 16, LM = 8, LN = 4;  // lanes of a warp: 8 rows x 4 columns
+constexpr int BK = 16, STAGES = 3;
+constexpr int LM = 8, LN = 4;  // the lanes of a warp: 8 rows x 4 columns
+constexpr int BURST = 4;       // copies one after the other
+constexpr int MIN_SLICE = 8;   // k tiles
 
 // BM x BN for a block, TM x TN for a thread, PER_SM blocks on an SM.
 template <int BM_, int BN_, int TM_, int TN_, int PER_SM_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, TM = TM_, TN = TN_, PER_SM = PER_SM_;
   static constexpr int WM = LM * TM, WN = LN * TN, THREADS = BM / TM * (BN / TN);
-  static constexpr int A_ROWS = THREADS / (BK / 4), B_ROWS = THREADS / (BN / 4);  // of one copy
-  static constexpr int A_COPIES = BM / A_ROWS, B_COPIES = BK / B_ROWS;
-  static_assert(BM % WM == 0 && BN % WN == 0 && BM % A_ROWS == 0 && BK % B_ROWS == 0, "tile");
+  static_assert(BM % WM == 0 && BN % WN == 0 && BM * 8 % THREADS == 0, "tile");
 };
-
-// Column of sA in which row k keeps element m: bits 2-3 of k move bits 3-4 of m.
-__device__ __forceinline__ int swizzle(int k, int m) { return m ^ (k / 4 * 8); }
 
 template <class T, bool VECTOR>
 __global__ void __launch_bounds__(T::THREADS, T::PER_SM) kernel(GemmArgs g, int slice_tiles) {
   constexpr int BM = T::BM, BN = T::BN, TM = T::TM, TN = T::TN;
-  __shared__ __align__(16) float sA[2][BK][BM];  // transposed, swizzled
-  __shared__ __align__(16) float sB[2][BK][BN];
+  __shared__ __align__(16) float sA[STAGES][BK][BM + 4];  // turned round
+  __shared__ __align__(16) float sB[STAGES][BK][BN];
+  grid_launch_dependents();  // add_slices, if there is one, is launched meanwhile
   const int M = g.M, N = g.N, K = g.K;
   const int tid = threadIdx.x, warp_id = tid / 32, lane_id = tid % 32;
-  const int a_row = tid / (BK / 4), a_col = tid % (BK / 4) * 4;
-  const int b_row = tid / (BN / 4), b_col = tid % (BN / 4) * 4;
   const int m = warp_id / (BN / T::WN) * T::WM + lane_id / LN * 4;
   const int n = warp_id % (BN / T::WN) * T::WN + lane_id % LN * 4;
   const int2 tile_mn = tile_at(blockIdx.x, ceil_div(M, BM), ceil_div(N, BN));
   const int block_m = tile_mn.x * BM, block_n = tile_mn.y * BN;
-  int k = blockIdx.y * slice_tiles * BK;  // first k of the next tile to load
-  const int tiles = min(slice_tiles, ceil_div(K - k, BK));
 
   // [load]
-  const float* gA[T::A_COPIES];
-#pragma unroll
-  for (int i = 0; i < T::A_COPIES; ++i) {
-    const int row = min(block_m + a_row + i * T::A_ROWS, M - 1);
-    gA[i] = static_cast<const float*>(g.A) + (size_t)row * K + a_col;
-  }
-  const int b_left = N - block_n - b_col;  // columns from this thread's first one to the edge
-  const float* gB = static_cast<const float*>(g.B) + block_n + b_col;
-  float4 next_a[T::A_COPIES], next_b[T::B_COPIES];
-  auto load_next = [&] {
-#pragma unroll
-    for (int i = 0; i < T::A_COPIES; ++i)
-      next_a[i] = load4_guarded<VECTOR>(gA[i] + k, K - k - a_col);
-#pragma unroll
-    for (int i = 0; i < T::B_COPIES; ++i) {
-      const int row = k + b_row + i * T::B_ROWS;
-      next_b[i] = load4_guarded<VECTOR>(gB + (size_t)row * N, row < K ? b_left : 0);
+  // A float at a time for A: 8 threads have 8 neighbours of a row, a warp 4 rows. In sA that is
+  // sA[k][row]; its rows are 4 floats longer, so k moves the bank by 4 and the warp hits all 32.
+  constexpr int A_ROWS = T::THREADS / 8, A_COPIES = BM / A_ROWS * (BK / 8);
+  constexpr int WIDTH = VECTOR ? 4 : 1, B_ROWS = T::THREADS * WIDTH / BN, B_COPIES = BK / B_ROWS;
+  constexpr int COPIES = A_COPIES + B_COPIES;
+  const int a_row = tid / 8, a_k = tid % 8;
+  const int b_row = tid * WIDTH / BN, b_col = tid * WIDTH % BN;
+  // What K leaves over when it is divided by BK is k tile 0; all others are whole.
+  const int all = ceil_div(K, BK), first = blockIdx.y * slice_tiles;
+  const int tiles = min(slice_tiles, all - first), odd = K - (all - 1) * BK;
+  const int k_begin = first == 0 ? 0 : odd + (first - 1) * BK;
+  const float* gA = static_cast<const float*>(g.A) + (size_t)(block_m + a_row) * K + k_begin + a_k;
+  const float* gB =
+      static_cast<const float*>(g.B) + (size_t)(k_begin + b_row) * N + block_n + b_col;
+  int rows = M - block_m - a_row;                         // from a_row on, inside A
+  int b_bytes = N - block_n - b_col > 0 ? WIDTH * 4 : 0;  // of a copy that is inside B
+  // Copy `i` of a tile that holds `depth` k. What lies outside is not read, and counts as zero.
+  auto copy = [&](int stage, int i, int depth) {
+    if (i < A_COPIES) {
+      const int row = i / (BK / 8) * A_ROWS, k = i % (BK / 8) * 8;
+      cp_async_ca_zfill<4>(smem_addr(&sA[stage][a_k + k][a_row + row]), gA + (size_t)row * K + k,
+                           row < rows && a_k + k < depth ? 4 : 0);
+    } else {
+      const int row = (i - A_COPIES) * B_ROWS;
+      const uint32_t to = smem_addr(&sB[stage][b_row + row][b_col]);
+      const int bytes = depth == BK || b_row + row < depth ? b_bytes : 0;
+      if constexpr (VECTOR)
+        cp_async_cg_zfill(to, gB + (size_t)row * N, bytes);
+      else
+        cp_async_ca_zfill<4>(to, gB + (size_t)row * N, bytes);
     }
-    k += BK;
   };
-  auto store_next = [&](int stage) {
-#pragma unroll
-    for (int i = 0; i < T::A_COPIES; ++i) {
-      float* to = &sA[stage][a_col][swizzle(a_col, a_row + i * T::A_ROWS)];
-      to[0 * BM] = next_a[i].x;
-      to[1 * BM] = next_a[i].y;
-      to[2 * BM] = next_a[i].z;
-      to[3 * BM] = next_a[i].w;
-    }
-#pragma unroll
-    for (int i = 0; i < T::B_COPIES; ++i)
-      store4(&sB[stage][b_row + i * T::B_ROWS][b_col], next_b[i]);
+  auto advance = [&](int depth, bool more) {
+    gA += depth;
+    gB += (size_t)depth * N;
+    if (!more) rows = b_bytes = 0;  // behind the last tile: zeros
   };
   // [/load]
 
-  // [dot]
-  float acc[TM][TN] = {};
-  auto multiply = [&](int stage) {
-#pragma unroll
-    for (int kk = 0; kk < BK; ++kk) {
-      float rA[TM], rB[TN];
-#pragma unroll
-      for (int i = 0; i < TM; i += 4)
-        unpack4(&rA[i], load4(&sA[stage][kk][swizzle(kk, m) + i * LM]));
-#pragma unroll
-      for (int j = 0; j < TN; j += 4) unpack4(&rB[j], load4(&sB[stage][kk][n + j * LN]));
-      outer_product(acc, rA, rB);
-    }
-  };
-  // [/dot]
-
   // [pipeline]
-  if (tiles > 0) {
-    load_next();
-    store_next(0);
-    __syncthreads();
+  float acc[TM][TN] = {};
+  float rA[2][TM], rB[2][TN];  // the fragments of this k and of the next one
+  const float *pA, *pB;        // this thread's place in the first row of a stage
+  auto enter = [&](int stage) {
+    pA = &sA[stage][0][m];
+    pB = &sB[stage][0][n];
+  };
+  auto load_fragments = [&](int k) {
+#pragma unroll
+    for (int i = 0; i < TM; i += 4) unpack4(&rA[k % 2][i], load4(pA + k * (BM + 4) + i * LM));
+#pragma unroll
+    for (int j = 0; j < TN; j += 4) unpack4(&rB[k % 2][j], load4(pB + k * BN + j * LN));
+  };
+  if (tiles <= 0) rows = b_bytes = 0;
+#pragma unroll
+  for (int stage = 0; stage < STAGES - 1; ++stage) {
+    const int depth = first + stage == 0 ? odd : BK;
+#pragma unroll
+    for (int i = 0; i < COPIES; ++i) copy(stage, i, depth);
+    cp_async_commit();
+    advance(depth, stage + 1 < tiles);
   }
-  for (int tile = 1; tile < tiles; ++tile) {
-    load_next();
-    multiply((tile - 1) % 2);
-    store_next(tile % 2);
-    __syncthreads();
+  cp_async_wait<STAGES - 2>();
+  __syncthreads();
+  enter(0);
+  load_fragments(0);
+  int stage = 0, free_stage = STAGES - 1;  // of this tile; of the tile STAGES - 1 further on
+  for (int tile = 0; tile < tiles; ++tile) {
+#pragma unroll
+    for (int k = 0; k < BK; ++k) {
+      if (k == BK - 1) {
+        cp_async_wait<STAGES - 2>();
+        __syncthreads();  // the next tile is in place; everyone has read the last k of this one
+        stage = stage + 1 == STAGES ? 0 : stage + 1;
+        enter(stage);
+      }
+      load_fragments((k + 1) % BK);
+#pragma unroll
+      for (int i = 0; i < COPIES; ++i)  // BURST at a time, spread over the tile's k
+        if (i / BURST * (BK - 1) / ceil_div(COPIES, BURST) == k) copy(free_stage, i, BK);
+      if (k == BK - 2) {
+        cp_async_commit();
+        advance(BK, tile + STAGES < tiles);
+        free_stage = free_stage + 1 == STAGES ? 0 : free_stage + 1;
+      }
+      outer_product(acc, rA[k % 2], rB[k % 2]);
+    }
   }
-  if (tiles > 0) multiply((tiles - 1) % 2);
+  cp_async_wait<0>();
   // [/pipeline]
 
   // [store]
@@ -139,18 +160,21 @@ __global__ void __launch_bounds__(T::THREADS, T::PER_SM) kernel(GemmArgs g, int 
 
 // [configurations]
 using Tall = Tile<128, 64, 8, 8, 3>;
-using Small = Tile<64, 64, 8, 8, 6>;
-enum Config { PACKED, TALL, TALL_SPLIT, SMALL, SMALL_SPLIT, THIN, CONFIGS };
+using Small = Tile<64, 64, 8, 8, 4>;
+using Tiny = Tile<32, 32, 4, 4, 8>;
+enum Config { PACKED, TALL, TALL_SPLIT, SMALL, SMALL_SPLIT, TINY, THIN, CONFIGS };
 
-// The configuration asked for, else a guess: packed where large tiles fill
-// the GPU, or half of it without any padding; else small tiles, cut along k.
+// The configuration asked for, else a guess, for 132 SMs: packed where large tiles nearly fill
+// them, small tiles where those fill them twice; else tiles cut along k, or tiny ones where there
+// is little to cut.
 inline int choose(const GemmArgs& g) {
-  const bool few_rows = g.M <= thin::ROWS;
   if (g.config >= 0 && g.config < CONFIGS) return g.config;
-  if (few_rows) return THIN;
+  if (g.M <= thin::MAX_ROWS) return THIN;
   const long long large = (long long)ceil_div(g.M, 128) * ceil_div(g.N, 128);
-  const bool fits = g.M % 128 == 0 && g.N % 128 == 0 && g.K % 16 == 0;
-  if (g.M > 64 && g.N > 64 && large >= (fits ? 64 : 128)) return PACKED;
+  const long long small = (long long)ceil_div(g.M, 64) * ceil_div(g.N, 64);
+  if (g.M > 64 && g.N > 64 && large >= 128) return PACKED;
+  if (g.M > 64 && g.N > 64 && small > 192 && small <= 264) return SMALL;  // two on each SM
+  if (small <= 36 && g.K <= 512) return TINY;
   return g.M > 64 ? TALL_SPLIT : SMALL_SPLIT;
 }
 // [/configurations]
@@ -158,7 +182,7 @@ inline int choose(const GemmArgs& g) {
 inline bool divides(int unit, const void* p) { return reinterpret_cast<size_t>(p) % unit == 0; }
 
 // [tiles]
-// How many slices of k let the tiles fill the GPU once; each of 4 k tiles at least.
+// How many slices of k let the tiles fill the GPU once; each of MIN_SLICE k tiles at least.
 template <class T>
 int slices(const GemmArgs& g, bool split) {
   if (!split) return 1;
@@ -166,14 +190,13 @@ int slices(const GemmArgs& g, bool split) {
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   const int tiles = ceil_div(g.M, T::BM) * ceil_div(g.N, T::BN);
-  return max(1, min(T::PER_SM * sms / tiles, ceil_div(g.K, BK) / 4));
+  return max(1, min(T::PER_SM * sms / tiles, ceil_div(g.K, BK) / MIN_SLICE));
 }
 
 template <class T>
 cudaError_t run_tiles(const GemmArgs& g, bool split, cudaStream_t stream) {
-  // Rows of A, B and C begin at multiples of 16 bytes.
-  const bool vector =
-      g.K % 4 == 0 && g.N % 4 == 0 && divides(16, g.A) && divides(16, g.B) && divides(16, g.C);
+  // Rows of B and C begin at multiples of 16 bytes.
+  const bool vector = g.N % 4 == 0 && divides(16, g.B) && divides(16, g.C);
   const int slice_tiles = max(1, ceil_div(ceil_div(g.K, BK), slices<T>(g, split)));
   const int count = max(1, ceil_div(ceil_div(g.K, BK), slice_tiles));
   const cudaError_t done = launch(vector ? kernel<T, true> : kernel<T, false>,
@@ -214,15 +237,11 @@ struct Padded {
 inline cudaError_t run_packed(const GemmArgs& g, cudaStream_t stream) {
   const Padded p(g);
   cudaError_t done = cudaSuccess;
-  if (p.a)
-    done =
-        launch_pad(static_cast<const float*>(g.A), (float*)p.g.A, g.M, g.K, p.g.M, p.g.K, stream);
+  if (p.a) done = launch_pad(g.A, (float*)p.g.A, g.M, g.K, p.g.M, p.g.K, stream);
   if (p.b && done == cudaSuccess)
-    done =
-        launch_pad(static_cast<const float*>(g.B), (float*)p.g.B, g.K, g.N, p.g.K, p.g.N, stream);
+    done = launch_pad(g.B, (float*)p.g.B, g.K, g.N, p.g.K, p.g.N, stream);
   if (done == cudaSuccess) done = launch_sgemm_19_stream_k(p.g, stream);
-  if (p.c && done == cudaSuccess)
-    done = launch_unpad(static_cast<const float*>(p.g.C), g, p.g.N, stream);
+  if (p.c && done == cudaSuccess) done = launch_unpad(p.g.C, g, p.g.N, stream);
   return done;
 }
 // [/packed]
@@ -232,35 +251,22 @@ inline cudaError_t run_packed(const GemmArgs& g, cudaStream_t stream) {
 inline size_t workspace_sgemm_20_any_shape(const GemmArgs& g) {
   using namespace sgemm_20_any_shape;
   if (g.M == 0 || g.N == 0) return 0;
-  switch (choose(g)) {
-    case PACKED:
-      return Padded(g).bytes;
-    case TALL_SPLIT:
-      return slices_bytes(g, slices<Tall>(g, true));
-    case SMALL_SPLIT:
-      return slices_bytes(g, slices<Small>(g, true));
-    case THIN:
-      return thin::workspace(g);
-    default:
-      return 0;
-  }
+  const int config = choose(g);
+  if (config == PACKED) return Padded(g).bytes;
+  if (config == THIN) return thin::workspace(g);
+  if (config == TALL_SPLIT) return slices_bytes(g, slices<Tall>(g, true));
+  return config == SMALL_SPLIT ? slices_bytes(g, slices<Small>(g, true)) : 0;
 }
 
 inline cudaError_t launch_sgemm_20_any_shape(const GemmArgs& g, cudaStream_t stream) {
   using namespace sgemm_20_any_shape;
-  if (choose(g) == THIN && g.M > thin::ROWS) return cudaErrorInvalidValue;
-  switch (choose(g)) {
-    case PACKED:
-      return run_packed(g, stream);
-    case TALL:
-      return run_tiles<Tall>(g, false, stream);
-    case TALL_SPLIT:
-      return run_tiles<Tall>(g, true, stream);
-    case SMALL:
-      return run_tiles<Small>(g, false, stream);
-    case SMALL_SPLIT:
-      return run_tiles<Small>(g, true, stream);
-    default:
-      return thin::run(g, g.N % 4 == 0 && divides(16, g.B), stream);
-  }
+  const int config = choose(g);
+  if (config == PACKED) return run_packed(g, stream);
+  if (config == TINY) return run_tiles<Tiny>(g, false, stream);
+  if (config == TALL || config == TALL_SPLIT)
+    return run_tiles<Tall>(g, config == TALL_SPLIT, stream);
+  if (config == SMALL || config == SMALL_SPLIT)
+    return run_tiles<Small>(g, config == SMALL_SPLIT, stream);
+  if (g.M > thin::MAX_ROWS) return cudaErrorInvalidValue;
+  return thin::run(g, g.N % 4 == 0 && divides(16, g.B), stream);
 }

@@ -9,13 +9,13 @@ SIZE = 4096  # M = N = K at which experiments are recorded
 
 _UNROLL_2 = "#pragma unroll 2  // all four at once would keep more of A than 128 registers hold"
 
-# sgemm_17's outer product goes along rows of the thread's tile. Here along columns.
-_ROWS = "for (int i = 0; i < TM; ++i)\n#pragma unroll\n    for (int step"
-_COLUMNS = {
-    _ROWS: "for (int j = 0; j < TN; ++j)\n#pragma unroll\n    for (int step",
-    "step < TN;": "step < TM;",
+# sgemm_17's outer product goes along columns of the thread's tile. Here along rows.
+_COLUMNS = "for (int j = 0; j < TN; ++j)\n#pragma unroll\n    for (int step"
+_ROWS = {
+    _COLUMNS: "for (int i = 0; i < TM; ++i)\n#pragma unroll\n    for (int step",
+    "step < TM;": "step < TN;",
 }
-_ACROSS = "const int j = i % 2 ? TN - 1 - step : step;"
+_DOWN_AND_UP = "const int i = j % 2 ? TM - 1 - step : step;"
 
 # Name -> the step, and what is changed in its text.
 EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
@@ -38,41 +38,49 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
             "__launch_bounds__(THREADS, 2)": "__launch_bounds__(THREADS, 1)",
         },
     ),
-    "17, rows all forward": (
-        "sgemm_17_pipeline",
-        {
-            _ACROSS: "const int j = step;",
-        },
-    ),
-    "17, columns forth and back": (
-        "sgemm_17_pipeline",
-        {
-            **_COLUMNS,
-            _ACROSS: "const int i = j % 2 ? TM - 1 - step : step;",
-        },
-    ),
     "17, columns all down": (
         "sgemm_17_pipeline",
         {
-            **_COLUMNS,
-            _ACROSS: "const int i = step;",
+            _DOWN_AND_UP: "const int i = step;",
+        },
+    ),
+    "17, rows forth and back": (
+        "sgemm_17_pipeline",
+        {
+            **_ROWS,
+            _DOWN_AND_UP: "const int j = i % 2 ? TN - 1 - step : step;",
+        },
+    ),
+    "17, rows all forward": (
+        "sgemm_17_pipeline",
+        {
+            **_ROWS,
+            _DOWN_AND_UP: "const int j = step;",
         },
     ),
     "17, lanes in Z order": (
         "sgemm_17_pipeline",
         {
-            "lane_id / LN * 4;": "lane_id / 16 * 16 + lane_id / 2 % 4 * 4;",
-            "lane_id % LN * 4;": "(lane_id / 8 % 2 * 2 + lane_id % 2) * 4;",
+            "lane_m = lane_id / LN, lane_n = lane_id % LN;": (
+                "lane_m = lane_id / 16 * 4 + lane_id / 2 % 4, "
+                "lane_n = lane_id / 8 % 2 * 2 + lane_id % 2;"
+            ),
         },
     ),
-    "19, not crossed": (
+    "19, whole tiles": (
         "sgemm_19_stream_k",
         {
-            "make_float4(r[1], r[0], r[3], r[2])": "make_float4(r[0], r[1], r[2], r[3])",
-            "r[1] += v.x": "r[0] += v.x",
-            "r[0] += v.y": "r[1] += v.y",
-            "r[3] += v.z": "r[2] += v.z",
-            "r[2] += v.w": "r[3] += v.w",
+            "split = full || k_tiles == 0 ? 0 : min(tiles, rest + blocks);": "split = 0;",
+        },
+    ),
+    "19, not reversed": (
+        "sgemm_19_stream_k",
+        {
+            "make_float4(r[3], r[2], r[1], r[0])": "make_float4(r[0], r[1], r[2], r[3])",
+            "r[3] += v.x": "r[0] += v.x",
+            "r[2] += v.y": "r[1] += v.y",
+            "r[1] += v.z": "r[2] += v.z",
+            "r[0] += v.w": "r[3] += v.w",
         },
     ),
 }

@@ -246,6 +246,6 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="sgemm_19_stream_k",
         min_arch=80,
         workspace=True,
-        configs=("packed", "128x64", "128x64 split", "64x64", "64x64 split", "thin"),
+        configs=("packed", "128x64", "128x64 split", "64x64", "64x64 split", "32x32", "thin"),
     ),
 )
