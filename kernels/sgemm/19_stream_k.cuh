@@ -194,7 +194,7 @@ __global__ void __launch_bounds__(THREADS, 2)
 
     // [fixup]
     if (tiles < share.k_tiles) {  // a part of the sums: leave it, and add all up if it is the last
-      // Part 0 of a block begins inside its tile, part 1 ends inside it, or is neither's rest.
+      // A block leaves two parts at the most: 0 begins inside its tile, 1 at the tile's first k.
       auto part = [&](int block, int first) {
         return parts + (size_t)(2 * block + (first <= t * share.k_tiles)) * (BM * BN / 4) + tid;
       };
