@@ -127,6 +127,23 @@ const answers = {
   block_of: ({ o, at }) => loaded.block_order.blockOf(o, at),
   order_picture: ({ o, index, width }) =>
     loaded.block_order.picture(o, index, loaded.block_order.geometry(o, width)),
+  // A fragment whole: each element's holder, tint and words, each register's element, each lane.
+  fragment({ f, colour }) {
+    const { describeElement, describeLane, element, holder, matrixOf, short } = loaded.fragments;
+    const at = [...Array(f.rows * f.columns).keys()]
+      .map((i) => [Math.floor(i / f.columns), i % f.columns]);
+    const held = at.map(([row, column]) => holder(f, row, column));
+    return {
+      held: held.map((one) => [one.lane, one.register, one.half, short(one)]),
+      back: held.map((one) => element(f, one.lane, one.register, one.half)),
+      matrices: at.map(([row, column]) => matrixOf(f, row, column)),
+      words: at.map(([row, column]) => describeElement(f, row, column)),
+      lanes: [...Array(32).keys()].map((lane) => describeLane(f, lane)),
+      tints: at.map(([row, column]) => loaded.fragment_map.tint(f, colour, row, column)),
+    };
+  },
+  fragment_panels: ({ f, narrow }) => loaded.fragments.panels(f, narrow)
+    .map(({ top, left, rows, columns }) => [top, left, rows, columns]),
   faces: ({ name }) => [typeof loaded[name].boot, typeof loaded[name].default?.render],
 };
 

@@ -15,6 +15,7 @@ MODULES = (
     *("pipeline", "pipeline_words", "pipeline_timeline", "heat_map"),
     *("tiling", "tiling_facts", "tiling_picture", "tiling_explorer"),
     *("tile_order", "block_order"),
+    *("fragments", "fragment_map"),
 )
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from .access import PRESETS, Access, Layout, Tile, locate
 from .banks import Phase, Request, Word, describe, sectors, wavefronts
 from .block_order import BlockOrder
+from .fragments import FRAGMENTS, Fragment, Holder, fragment
 from .occupancy import GPUS, Limits, Occupancy, Waves, occupancy, waves
 from .pipeline import Pipeline
 from .swizzle import Swizzle, find_swizzle, for_columns, padded, row_major, transposed_a_column
 from .tiling import STEPS, Tiling
 
 __all__ = [
+    "FRAGMENTS",
     "GPUS",
     "PRESETS",
     "STEPS",
     "Access",
     "BlockOrder",
+    "Fragment",
+    "Holder",
     "Layout",
     "Limits",
     "Occupancy",
@@ -30,6 +34,7 @@ __all__ = [
     "describe",
     "find_swizzle",
     "for_columns",
+    "fragment",
     "locate",
     "occupancy",
     "padded",

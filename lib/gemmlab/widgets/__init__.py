@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .bank_map import BankMap
 from .block_order import BlockOrder
+from .fragment_map import FragmentMap
 from .heat_map import HeatMap, Metric
 from .ladder import Ladder, ladder
 from .pipeline_timeline import PipelineTimeline
@@ -14,6 +15,7 @@ from .trace_view import TraceView
 __all__ = [
     "BankMap",
     "BlockOrder",
+    "FragmentMap",
     "HeatMap",
     "Ladder",
     "Metric",

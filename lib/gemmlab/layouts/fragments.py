@@ -1,0 +1,215 @@
+"""Who holds what in tensor-core fragments: 16-bit operands of mma.sync, ldmatrix and stmatrix.
+
+All of them are made of 8x8 matrices, of which a lane has two neighbouring elements: with
+g = lane / 4 and q = lane % 4, those of row g in columns 2q and 2q + 1, or, transposed, those of
+column g in rows 2q and 2q + 1. Two 16-bit elements are one register, the first in the low half;
+fp32 elements are a register each. PTX ISA, "Warp Level Matrix Instructions": "Matrix Fragments for
+mma.m16n8k16 with floating point type", "Matrix Fragments for mma.m16n8k8", "ldmatrix", "stmatrix".
+
+`widgets/fragments.js` computes the same; tests hold the two equal, sentences included, and hold
+these equal to what the simulator moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import ArgumentError
+
+WARP = 32
+SIDE = 8  # rows and columns of a matrix
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Where an element is: lane 0 to 31, its register, and the half of that.
+
+    half: 0 for the low 16 bits, 1 for the high ones, None where the element is a whole register.
+    """
+
+    lane: int
+    register: int
+    half: int | None
+
+    def short(self) -> str:
+        """'T5 r1.h': T for thread, h and l for the high and the low half."""
+        part = "" if self.half is None else ".h" if self.half else ".l"
+        return f"T{self.lane} r{self.register}{part}"
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A matrix in the registers of a warp; `fragment(name)` knows those of the hardware.
+
+    origins: (row, column) of the upper left element of each 8x8 matrix; they fill a rectangle.
+    bits: of an element, 16 or 32. transposed: whether a lane's pair is one of a column.
+    source: section of the PTX ISA. Of ldmatrix and stmatrix the matrices stand below each other,
+    so that row 8i + r is row r of matrix i. Raises ArgumentError, naming the argument.
+    """
+
+    name: str
+    origins: tuple[tuple[int, int], ...]
+    source: str
+    bits: int = 16
+    transposed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.bits not in (16, 32):
+            raise ArgumentError(f"bits: got {self.bits!r}, allowed are 16 and 32")
+        every = {(r, c) for r in range(0, self.rows, SIDE) for c in range(0, self.columns, SIDE)}
+        if not self.origins or len(self.origins) != len(every) or set(self.origins) != every:
+            raise ArgumentError(
+                f"origins: got {self.origins!r}, expected the corners of 8x8 matrices that fill a "
+                "rectangle"
+            )
+
+    @property
+    def rows(self) -> int:
+        """Rows of the whole."""
+        return max((row + SIDE for row, _ in self.origins), default=0)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the whole."""
+        return max((column + SIDE for _, column in self.origins), default=0)
+
+    @property
+    def registers(self) -> int:
+        """32-bit registers of a lane."""
+        return len(self.origins) * self.bits // 16
+
+    @property
+    def addressed(self) -> bool:
+        """Whether lanes give the addresses of rows."""
+        return "matrix" in self.name
+
+    def _check(self, name: str, value: object, end: int) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < end:
+            raise ArgumentError(
+                f"{name}: got {value!r}, {self.name} allows integers from 0 to {end - 1}"
+            )
+
+    def matrix(self, row: int, column: int) -> int:
+        """The 8x8 matrix that the element belongs to. Raises ArgumentError outside."""
+        self._check("row", row, self.rows)
+        self._check("column", column, self.columns)
+        return self.origins.index((row // SIDE * SIDE, column // SIDE * SIDE))
+
+    def holder(self, row: int, column: int) -> Holder:
+        """Who holds the element. Raises ArgumentError outside."""
+        i = self.matrix(row, column)
+        group, inner = row % SIDE, column % SIDE
+        if self.transposed:
+            group, inner = inner, group
+        lane = 4 * group + inner // 2
+        if self.bits == 32:
+            return Holder(lane, 2 * i + inner % 2, None)
+        return Holder(lane, i, inner % 2)
+
+    def element(self, lane: int, register: int, half: int | None = None) -> tuple[int, int]:
+        """(row, column) of what a register holds; the inverse of `holder`.
+
+        half: 0 or 1, and None for 32-bit elements. Raises ArgumentError, naming the argument.
+        """
+        self._check("lane", lane, WARP)
+        self._check("register", register, self.registers)
+        if self.bits == 32:
+            if half is not None:
+                raise ArgumentError(f"half: got {half!r}, {self.name} allows None only")
+            i, odd = divmod(register, 2)
+        else:
+            self._check("half", half, 2)
+            i, odd = register, half
+        group, inner = lane // 4, 2 * (lane % 4) + odd
+        if self.transposed:
+            group, inner = inner, group
+        return self.origins[i][0] + group, self.origins[i][1] + inner
+
+    def address_lane(self, row: int) -> int | None:
+        """The lane that gives the address of a row (8i + r for row r of matrix i), or None."""
+        self._check("row", row, self.rows)
+        return row if self.addressed else None
+
+    def addressed_row(self, lane: int) -> int | None:
+        """The row whose address the lane gives; None if its address is not used."""
+        self._check("lane", lane, WARP)
+        return lane if self.addressed and lane < self.rows else None
+
+    def describe(self, row: int, column: int) -> str:
+        """Where an element is, in words."""
+        at = self.holder(row, column)
+        half = "" if at.half is None else f", {('low', 'high')[at.half]} half"
+        text = f"{_capital(self._row(row))}, column {column}: lane {at.lane}, register "
+        text += f"{at.register}{half}."
+        if self.addressed:
+            text += f" The row's address comes from lane {self.address_lane(row)}."
+        return text
+
+    def describe_lane(self, lane: int) -> str:
+        """What a lane holds, in words."""
+        held = "; ".join(f"r{n} {self._pair(lane, n)}" for n in range(self.registers))
+        text = f"Lane {lane} holds {held}."
+        if not self.addressed:
+            return text
+        row = self.addressed_row(lane)
+        if row is None:
+            return f"{text} Its address is not used."
+        return f"{text} It gives the address of {self._row(row)}."
+
+    def _row(self, row: int) -> str:
+        if self.addressed:
+            return f"row {row % SIDE} of matrix {row // SIDE}"
+        return f"row {row} of {self.name.split()[-1]}"
+
+    def _pair(self, lane: int, register: int) -> str:
+        if self.bits == 32:
+            row, column = self.element(lane, register)
+            return f"row {row}, column {column}"
+        row, column = self.element(lane, register, 0)
+        of = ""
+        if self.addressed:
+            row, of = row % SIDE, f" of matrix {register}"
+        if self.transposed:
+            return f"rows {row} and {row + 1}, column {column}{of}"
+        return f"row {row}, columns {column} and {column + 1}{of}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _known() -> dict[str, Fragment]:
+    found = []
+    for k, kind in ((16, " with floating point type"), (8, "")):
+        source = f"Matrix Fragments for mma.m16n8k{k}{kind}"
+        name = f"mma.m16n8k{k}"
+        deep = tuple(range(0, k, SIDE))
+        a = tuple((row, column) for column in deep for row in (0, SIDE))
+        b = tuple((row, 0) for row in deep)
+        found += [
+            Fragment(f"{name} A", a, source),
+            Fragment(f"{name} B", b, source, transposed=True),
+            Fragment(f"{name} C/D", ((0, 0), (SIDE, 0)), source, bits=32),
+        ]
+    for name, what in (("ldmatrix", "load"), ("stmatrix", "store")):
+        source = f"Warp-level matrix {what} instruction: {name}"
+        for count in (1, 2, 4):
+            origins = tuple((SIDE * i, 0) for i in range(count))
+            found += [
+                Fragment(f"{name}.x{count}", origins, source),
+                Fragment(f"{name}.x{count}.trans", origins, source, transposed=True),
+            ]
+    return {one.name: one for one in found}
+
+
+FRAGMENTS = _known()
+
+
+def fragment(name: str) -> Fragment:
+    """A layout by its name, one of FRAGMENTS: "mma.m16n8k16 A", "ldmatrix.x4.trans", ...
+
+    Raises ArgumentError for another name.
+    """
+    if not isinstance(name, str) or name not in FRAGMENTS:
+        raise ArgumentError(f"name: got {name!r}, allowed are {', '.join(FRAGMENTS)}")
+    return FRAGMENTS[name]

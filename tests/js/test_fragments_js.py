@@ -1,0 +1,46 @@
+"""The layouts and sentences of FragmentMap's JavaScript are those of the Python; needs node."""
+
+import pytest
+
+from gemmlab.layouts import FRAGMENTS
+from gemmlab.widgets._fragment_picture import tint
+from gemmlab.widgets.fragment_map import COLOURS, plain
+
+
+def white(style):
+    """The colour on white of "--c:#rrggbb;--p:20%"."""
+    hue, part = style.removeprefix("--c:#").removesuffix("%").split(";--p:")
+    return [1 + (int(hue[i : i + 2], 16) / 255 - 1) * int(part) / 100 for i in (0, 2, 4)]
+
+
+def test_every_layout_agrees(ask):
+    every = [(f, colour) for f in FRAGMENTS.values() for colour in COLOURS]
+    answers = ask([("fragment", {"f": plain(f), "colour": c}) for f, c in every])
+    for (f, colour), got in zip(every, answers, strict=True):
+        places = [(row, column) for row in range(f.rows) for column in range(f.columns)]
+        held = [f.holder(*at) for at in places]
+        assert got["held"] == [[h.lane, h.register, h.half, h.short()] for h in held], f.name
+        assert got["back"] == [list(at) for at in places], f.name
+        assert got["matrices"] == [f.matrix(*at) for at in places], f.name
+        assert got["words"] == [f.describe(*at) for at in places], f.name
+        assert got["lanes"] == [f.describe_lane(lane) for lane in range(32)], f.name
+        for style, at in zip(got["tints"], places, strict=True):
+            assert white(style) == pytest.approx(tint(f, colour, *at))
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_picture_has_every_element_once(ask, narrow):
+    cases = [("fragment_panels", {"f": plain(f), "narrow": narrow}) for f in FRAGMENTS.values()]
+    for f, parts in zip(FRAGMENTS.values(), ask(cases), strict=True):
+        found = [
+            (row, column)
+            for top, left, rows, columns in parts
+            for row in range(top, top + rows)
+            for column in range(left, left + columns)
+        ]
+        assert len(found) == len(set(found)) == f.rows * f.columns, f.name
+        assert all(columns <= 8 for *_, columns in parts) or not narrow
+
+
+def test_faces(ask):
+    assert ask([("faces", {"name": "fragment_map"})]) == [["function", "function"]]
