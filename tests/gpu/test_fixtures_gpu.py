@@ -64,6 +64,25 @@ def rows_and_places() -> Arrays:
     return rows, place, np.zeros(32 * 14 * 2 + 6 * 40 * 8, np.uint16)
 
 
+def fragment_operands(dtype: str) -> Maker:
+    """Registers of A, B and C of one mma: small integers."""
+
+    def make() -> Arrays:
+        random = np.random.default_rng(7)
+        a, b = (random.integers(-9, 10, (32, n)).astype(np.float32) for n in (8, 4))
+        C = random.integers(-9, 10, (32, 4)).astype(np.float32)
+        return stored(a, dtype), stored(b, dtype), C
+
+    return make
+
+
+def fragment_rows(store: bool) -> Maker:
+    """256 different elements, a place for each row, and room for registers or rows."""
+    A = np.arange(1, 257, dtype=np.uint16)
+    place = np.random.default_rng(6).permutation(40)[:32].astype(np.int32)
+    return lambda: (A, place, np.zeros(40 * 8 if store else 32 * 4 * 2, np.uint16))
+
+
 def every_pattern() -> Arrays:
     A = np.arange(1 << 16, dtype=np.uint16)
     return A, A, np.zeros(A.size, np.float32)
@@ -124,6 +143,17 @@ CASES = [
         for columns in (0, 1)
     ),
     ("matrices", "matrices", rows_and_places, (1, 1, 1), "bits"),
+    *(
+        ("fragments", f"{dtype}_k{k}", fragment_operands(dtype), (k, 1, 1), "f32")
+        for dtype in ("f16", "bf16")
+        for k in (16, 8)
+    ),
+    *(
+        ("fragments", name, fragment_rows(name == "store"), (count, trans, 1), "bits")
+        for name in ("load", "store")
+        for count in (1, 2, 4)
+        for trans in (0, 1)
+    ),
     ("half_ops", "widen_f16", every_pattern, (1 << 16, 1, 1), "f32"),
     ("half_ops", "widen_bf16", every_pattern, (1 << 16, 1, 1), "f32"),
     ("half_ops", "narrow_f16", many_floats("f16"), (1 << 20, 1, 1), "f16"),

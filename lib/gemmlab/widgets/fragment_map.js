@@ -41,7 +41,7 @@ function panelView(f, part, colour, show, choose) {
         "data-row": row, "data-col": column, "data-lane": at.lane, "aria-label": words,
         onpointerenter: () => show(words), onfocus: () => show(words),
         onclick: () => choose(at.lane),
-      }, short(at)));
+      }, short(at).split(/(?= )/).map((word) => h("span", {}, word))));
     }
   }
   return h("div", { class: "gl-f-panel" },

@@ -1,0 +1,147 @@
+"""FragmentMap in a browser: layouts, elements and lanes, by mouse, keyboard and touch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from gemmlab.layouts import FRAGMENTS
+from gemmlab.widgets import FragmentMap
+
+SEVERAL = ["mma.m16n8k16 A", "mma.m16n8k16 C/D", "ldmatrix.x4", "ldmatrix.x2.trans"]
+
+
+@pytest.fixture
+def show(visit, tmp_path: Path) -> Callable[..., Page]:
+    """Opens a page that holds the static HTML of one widget and nothing else."""
+
+    def open_(which, width: int = 1280, theme: str = "light", **more) -> Page:
+        touch = {"has_touch": True} if width < 500 else {}
+        path = tmp_path / "page.html"
+        path.write_text(
+            f'<!doctype html><html data-theme="{theme}"><meta charset="utf-8"><title>Widget</title>'
+            '<meta name="viewport" content="width=device-width">'
+            f"{FragmentMap(which, **more).to_html()}</html>"
+        )
+        opened = visit(path.as_uri(), width=width, reduced_motion="reduce", **touch)
+        assert opened.problems() == []
+        return opened.page
+
+    return open_
+
+
+def element(page: Page, row: int, column: int):
+    return page.locator(f".gl-f-picture [data-row='{row}'][data-col='{column}']")
+
+
+def reading(page: Page):
+    return page.locator(".gl-hint").first
+
+
+def held(page: Page):
+    return page.locator(".gl-f-held")
+
+
+def test_an_element_under_the_pointer(show):
+    page = show(SEVERAL)
+    expect(element(page, 1, 3)).to_have_text("T5 r0.h")
+    element(page, 1, 3).hover()
+    expect(reading(page)).to_have_text("Row 1 of A, column 3: lane 5, register 0, high half.")
+    page.locator(".gl-f-lanes").hover()
+    expect(reading(page)).to_contain_text("Point at an element")
+
+
+def test_a_lane_and_what_it_holds(show):
+    page = show(SEVERAL)
+    expect(held(page)).to_contain_text("Choose a lane")
+    lane = page.get_by_role("button", name="lane 5", exact=True)
+    lane.click()
+    expect(held(page)).to_contain_text("Lane 5 holds r0 row 1, columns 2 and 3; r1 row 9,")
+    expect(page.locator(".gl-f-picture .gl-hot")).to_have_count(8)
+    expect(lane).to_have_attribute("aria-pressed", "true")
+    element(page, 15, 15).click()
+    expect(held(page)).to_contain_text("Lane 31 holds")
+    expect(lane).to_have_attribute("aria-pressed", "false")
+    element(page, 15, 15).click()
+    expect(held(page)).to_contain_text("Choose a lane")
+    expect(page.locator(".gl-hot")).to_have_count(0)
+
+
+def test_keyboard(show):
+    page = show(SEVERAL)
+    element(page, 0, 0).focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    expect(reading(page)).to_have_text("Row 1 of A, column 2: lane 5, register 0, low half.")
+    page.keyboard.press("Enter")
+    expect(held(page)).to_contain_text("Lane 5 holds")
+    expect(element(page, 1, 2)).to_be_focused()
+    page.get_by_role("button", name="lane 5", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(held(page)).to_contain_text("Lane 21 holds")
+
+
+def test_another_layout_keeps_the_lane(show):
+    page = show(SEVERAL, lane=9)
+    page.get_by_label("Layout").select_option("mma.m16n8k16 C/D")
+    expect(element(page, 2, 3)).to_have_text("T9 r1")
+    expect(held(page)).to_contain_text("Lane 9 holds r0 row 2, column 2; r1 row 2, column 3;")
+    page.get_by_label("Layout").select_option("ldmatrix.x2.trans")
+    expect(held(page)).to_contain_text("It gives the address of row 1 of matrix 1.")
+    expect(page.locator(".gl-f-head.gl-hot")).to_have_text("1 T9")
+    expect(page.locator(".gl-f-panel")).to_have_count(2)
+
+
+def test_few_layouts_are_side_by_side(show):
+    page = show(SEVERAL[1:])
+    page.locator(".gl-seg", has_text="ldmatrix.x4").click()
+    expect(page.locator(".gl-f-panel")).to_have_count(4)
+    element(page, 18, 5).hover()
+    expect(reading(page)).to_have_text(
+        "Row 2 of matrix 2, column 5: lane 10, register 2, high half. The row's address comes from "
+        "lane 18."
+    )
+
+
+def test_colours_are_of_lanes_registers_or_matrices(show):
+    page = show("mma.m16n8k16 A")
+    for name, count in (("lane", 32), ("register", 4), ("matrix", 4)):
+        page.locator(".gl-seg", has_text=name).click()
+        colours = page.locator(".gl-f-picture .gl-f-cell").evaluate_all(
+            "(all) => all.map((one) => getComputedStyle(one).backgroundColor)"
+        )
+        assert len(set(colours)) == count
+
+
+def test_touch(show):
+    page = show(SEVERAL, width=390)
+    element(page, 9, 10).tap()
+    expect(reading(page)).to_have_text("Row 9 of A, column 10: lane 5, register 3, low half.")
+    expect(held(page)).to_contain_text("Lane 5 holds")
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("name", ["mma.m16n8k16 A", "mma.m16n8k16 C/D", "stmatrix.x4.trans"])
+def test_it_fits(show, name, width):
+    page = show(list(dict.fromkeys([name, *FRAGMENTS])), width=width, lane=31)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    clipped = page.locator(".gl-f-cell").evaluate_all(
+        "(all) => all.filter((one) => one.scrollWidth > one.clientWidth || "
+        "one.scrollHeight > one.clientHeight).map((one) => one.textContent)"
+    )
+    assert clipped == []
+    small = page.locator(".gl-f-cell").evaluate_all(
+        "(all) => all.filter((one) => one.clientHeight < 24 || one.clientWidth < 24).length"
+    )
+    assert small == 0
+
+
+def test_nothing_moves_by_itself():
+    """There is no animation to switch off for those who ask for less motion."""
+    own = FragmentMap._css.split(".gl-f-picture")[1]
+    assert "transition" not in own
+    assert "animation" not in own
