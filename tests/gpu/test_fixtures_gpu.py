@@ -149,10 +149,9 @@ CASES = [
         for k in (16, 8)
     ),
     *(
-        ("fragments", name, fragment_rows(name == "store"), (count, trans, 1), "bits")
-        for name in ("load", "store")
+        ("fragments", name, fragment_rows("store" in name), (count, 1, 1), "bits")
+        for name in ("load", "load_trans", "store", "store_trans")
         for count in (1, 2, 4)
-        for trans in (0, 1)
     ),
     ("half_ops", "widen_f16", every_pattern, (1 << 16, 1, 1), "f32"),
     ("half_ops", "widen_bf16", every_pattern, (1 << 16, 1, 1), "f32"),

@@ -75,7 +75,8 @@ def test_ldmatrix(kernel_file, count, trans):
     f = FRAGMENTS[f"ldmatrix.x{count}{'.trans' * trans}"]
     rows = np.arange(256, dtype=np.uint16).reshape(32, 8)  # of lane n: 8 n + column
     out = np.full((32, 4), 0xABCDABCD, np.uint32)
-    trace = kernel_file("fragments").module("load").trace(rows, PLACES, out, count, trans, 1)
+    module = kernel_file("fragments").module(f"load{'_trans' * trans}")
+    trace = module.trace(rows, PLACES, out, count, 1, 1)
     assert trace.findings == ()
     got = out.view(np.uint16).reshape(32, 4, 2)
     assert (out[:, count:] == 0xABCDABCD).all()
@@ -90,7 +91,8 @@ def test_stmatrix(kernel_file, count, trans):
     ids = 1 + np.arange(256, dtype=np.uint16).reshape(32, 4, 2)  # 1 + 8 lane + 2 register + half
     out = np.full((40, 8), 9999, np.uint16)
     registers = ids.view(np.uint32).reshape(32, 4)
-    trace = kernel_file("fragments").module("store").trace(registers, PLACES, out, count, trans, 1)
+    module = kernel_file("fragments").module(f"store{'_trans' * trans}")
+    trace = module.trace(registers, PLACES, out, count, 1, 1)
     assert trace.findings == ()
     expected = np.zeros((40, 8), np.uint16)
     for row, column in np.ndindex(f.rows, 8):
