@@ -17,6 +17,7 @@ from gemmlab.errors import ArgumentError
 from gemmlab.layouts import Access, Layout, Swizzle
 from gemmlab.widgets import (
     BankMap,
+    FragmentMap,
     HeatMap,
     Ladder,
     Metric,
@@ -86,6 +87,7 @@ WIDGETS = [
     naive_trace_view,
     PipelineTimeline,
     make_heat_map,
+    FragmentMap,
 ]
 
 
