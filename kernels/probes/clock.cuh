@@ -9,6 +9,13 @@
 
 namespace probe_clock {
 
+// Nanoseconds of the GPU-wide timer. It advances in steps of 32 ns to 1 us, depending on the GPU.
+__device__ __forceinline__ unsigned long long globaltimer_ns() {
+  unsigned long long t;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+  return t;
+}
+
 __global__ void kernel(long long* out, int microseconds) {
   const unsigned long long before = globaltimer_ns();
   unsigned long long start = before, end;

@@ -15,10 +15,3 @@ inline int sm_count() {
   cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
   return count;
 }
-
-// Nanoseconds of the GPU-wide timer. It advances in steps of 32 ns to 1 us, depending on the GPU.
-__device__ __forceinline__ unsigned long long globaltimer_ns() {
-  unsigned long long t;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-  return t;
-}

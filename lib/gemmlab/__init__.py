@@ -22,12 +22,13 @@ __version__ = "0.1.0"
 # Resolved at first use, so that importing gemmlab loads neither torch nor matplotlib.
 _LAZY = {
     "trace": ("sim", "trace"),
+    "tensor_cores": ("tensor_core_ceilings", "tensor_cores"),
     "predict": ("widgets", "predict"),
     "ladder": ("widgets", "ladder"),
 }
 _MODULES = (
-    *("agreement", "diagrams", "exercises", "layouts", "measurements", "plots", "registry", "sim"),
-    *("sass", "subtiles", "tables", "widgets"),
+    *("agreement", "diagrams", "exercises", "fragments", "layouts", "measurements", "plots"),
+    *("registry", "sass", "sim", "subtiles", "tables", "widgets"),
 )
 
 __all__ = [

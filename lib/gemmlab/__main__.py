@@ -10,7 +10,8 @@ import click
 
 from . import _html, registry
 from .errors import BackendError, GemmlabError
-from .measurements import SECTIONS
+from .measurements import FAMILIES, SECTIONS
+from .precision import PRECISIONS
 from .results import DEFAULT_BASELINES, OTHER_PRECISION
 
 _DEVICES = {"gpu": "cuda", "sim": "cpu"}
@@ -136,6 +137,7 @@ def check(
 @click.option("--samples", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for each kernel.")
 @click.option("--tf32", is_flag=True, help="Also time cuBLAS with TF32 on.")
+@click.option("--precision", type=click.Choice(list(PRECISIONS)), help="Types of A, B and C.")
 @_json
 def bench(
     kernels: Sequence[str],
@@ -145,6 +147,7 @@ def bench(
     samples: int,
     seconds: float | None,
     tf32: bool,
+    precision: str | None,
     as_json: bool,
 ) -> None:
     """Time KERNELS (all, if none is named) against cuBLAS.
@@ -161,6 +164,7 @@ def bench(
         samples=samples,
         seconds=seconds,
         baselines=(*DEFAULT_BASELINES, *(OTHER_PRECISION if tf32 else ())),
+        precision=precision,
     )
     _show(result, as_json)
 
@@ -212,7 +216,14 @@ def trace(kernel: str, m: int, n: int, k: int, allow_slow: bool, as_json: bool) 
 
 
 @main.command()
-@click.option("--sizes", type=_Sizes(), default="1024,2048,3072,4096,5120,8192", show_default=True)
+@click.option(
+    "--family",
+    type=click.Choice(FAMILIES),
+    default="sgemm",
+    show_default=True,
+    help="Steps for fp32 or for 16-bit inputs; each has a file.",
+)
+@click.option("--sizes", type=_Sizes(), help="Default: those of the book.")
 @click.option(
     "--only",
     type=click.Choice(SECTIONS),
@@ -223,14 +234,20 @@ def trace(kernel: str, m: int, n: int, k: int, allow_slow: bool, as_json: bool) 
 @click.option(
     "--output", type=click.Path(dir_okay=False), help="Default: book/measurements/GPU.json"
 )
-def record(sizes: list, only: Sequence[str], kernels: Sequence[str], output: str | None) -> None:
+def record(
+    family: str,
+    sizes: list | None,
+    only: Sequence[str],
+    kernels: Sequence[str],
+    output: str | None,
+) -> None:
     """Measure this GPU for the book (five minutes with 16 cores).
 
     The file is replaced after each section, in one step: an interrupted run keeps what it has.
     """
     from .record import record as run_record
 
-    path = run_record(sizes, only or SECTIONS, kernels or None, output)
+    path = run_record(sizes, only or None, kernels or None, output, family)
     click.echo(f"wrote {path}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 # The page's own colours where it names them (the book, JupyterLab), else what the text has.
 STYLE = """<style>
@@ -23,6 +24,22 @@ text-align:right;white-space:nowrap;vertical-align:baseline;background:none;colo
 .gl-table tr.quiet td{color:var(--quiet)}
 .gl-table p{margin:.4rem 0 0;font-size:.8rem;line-height:1.4;color:var(--quiet)}
 </style>"""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its origin below; `rows` holds the numbers as text."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    align: str
+    notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return text_table(self.head, self.rows, self.align, ["", *self.notes])
+
+    def _repr_html_(self) -> str:
+        return table(self.head, self.rows, self.align, self.notes)
 
 
 def table(

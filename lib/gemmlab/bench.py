@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from . import live, measurements, registry, run
 from .device import default_backend, why_no_gpu
 from .errors import ArgumentError, MeasurementError
+from .precision import precision as types_of
 from .results import (
     BASELINES,
     DEFAULT_BASELINES,
@@ -32,9 +33,12 @@ def bench(
     samples: int = 50,
     seconds: float | None = None,
     baselines: Sequence[str] = DEFAULT_BASELINES,
+    precision: str | None = None,
 ) -> BenchResult:
-    """Time `kernels` (all steps, if not given) and cuBLAS at `sizes` (M = N = K, or (M, N, K)).
+    """Time `kernels` and cuBLAS at `sizes` (M = N = K, or (M, N, K)).
 
+    `precision` names the types: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in
+    fp32. If not given, it is the first kernel's first; without kernels, all steps that have it run.
     Inputs are normal random, TF32 is off. `mode` "interleaved" runs everyone in turns and writes
     over the L2 before each launch (unless `warm_l2`); "burst" times ten launches after a rest;
     "sustained" launches each kernel back to back for `seconds` (5 if not given) and keeps the last
@@ -46,14 +50,16 @@ def bench(
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """
-    handles = _labelled(_as_list(registry.KERNELS if kernels is None else kernels))
+    handles = _labelled(_all(precision) if kernels is None else _as_list(kernels))
+    precision = precision or next((k.spec.precisions[0] for k in handles.values()), "fp32")
     shapes = shapes_of(sizes)
     check_counts(samples, seconds)
-    _check_arguments(mode, baselines)
+    _check_arguments(mode, baselines, precision)
     for handle in handles.values():
+        handle.spec.template_arguments(precision)  # refuses one that it is not compiled for
         for shape in shapes:
             handle.spec.check_sizes(*shape)
-    protocol = live.Protocol(mode, warm_l2, tuple(baselines), samples, seconds)
+    protocol = live.Protocol(mode, warm_l2, tuple(baselines), samples, seconds, precision)
     if default_backend() == "sim":
         return _recorded(list(handles), shapes, protocol)
     return _live(handles, shapes, protocol)
@@ -80,10 +86,11 @@ def _recorded(
     names: list[str], shapes: list[tuple[int, int, int]], protocol: live.Protocol
 ) -> BenchResult:
     """The recorded rows for these arguments, or an error that says what is recorded instead."""
-    loaded = measurements.load()
+    family = registry.family_of(protocol.precision)
+    loaded = measurements.load(family=family)
     loaded.section("benchmark")  # must be there
     timings = loaded.timings()
-    wanted = ([*names, *protocol.baselines], shapes, protocol.mode, protocol.l2)
+    wanted = ([*names, *protocol.baselines], shapes, protocol.mode, protocol.l2, protocol.precision)
     parts = {section: part.only(*wanted) for section, part in timings.items()}
     parts = {section: part for section, part in parts.items() if part.rows}
     rows: dict[tuple, BenchRow] = {}
@@ -93,8 +100,9 @@ def _recorded(
         for shape in shapes:
             if (name, shape) not in rows:
                 raise MeasurementError(
-                    f"{name} at {show_size(shape)} (mode {protocol.mode}, L2 {protocol.l2}) is not "
-                    f"in the recorded run, and it cannot be measured here ({why_not_here()}). "
+                    f"{name} at {show_size(shape)} ({protocol.precision}, mode {protocol.mode}, "
+                    f"L2 {protocol.l2}) is not in the recorded run, and it cannot be measured here "
+                    f"({why_not_here()}). "
                     f"Recorded are {_inventory(timings)}"
                 )
     order = {shape: i for i, shape in enumerate(shapes)}
@@ -103,6 +111,10 @@ def _recorded(
     conditions = {size: was for part in parts.values() for size, was in part.conditions.items()}
     note = f"Not measured here: {why_not_here()}{_remarks(names, loaded, parts)}"
     return BenchResult(ordered, "recorded", environment, conditions, note)
+
+
+def _all(precision: str | None) -> list[registry.KernelSpec]:
+    return [spec for spec in registry.KERNELS if (precision or "fp32") in spec.precisions]
 
 
 def why_not_here() -> str:
@@ -131,7 +143,7 @@ def _inventory(timings: dict[str, BenchResult]) -> str:
     """Which kernels are recorded at which sizes; without configurations: there are many."""
     sizes: dict[tuple[str, str], dict[str, None]] = {}
     for row in (row for name, part in timings.items() if name != "tuning" for row in part.rows):
-        how = f"mode {row.mode}, L2 {row.l2}"
+        how = f"{row.precision}, mode {row.mode}, L2 {row.l2}"
         sizes.setdefault((how, row.kernel), {})[row.size] = None
     groups: dict[tuple[str, str], list[str]] = {}
     for (how, kernel), known in sizes.items():
@@ -184,10 +196,15 @@ def check_counts(samples: int, seconds: float | None) -> None:
         raise ArgumentError(f"seconds: got {seconds!r}; it is a time above 0")
 
 
-def _check_arguments(mode: str, baselines: Sequence[str]) -> None:
+def _check_arguments(mode: str, baselines: Sequence[str], precision: str) -> None:
+    types_of(precision)  # refuses what is none
     if mode not in MODES:
         raise ArgumentError(f"mode: got {mode!r}; allowed are {', '.join(MODES)}")
     if unknown := set(baselines) - set(BASELINES):
         raise ArgumentError(
             f"baselines: {', '.join(sorted(unknown))} not known; allowed are {', '.join(BASELINES)}"
+        )
+    if precision != "fp32" and (other := set(baselines) & set(OTHER_PRECISION)):
+        raise ArgumentError(
+            f"baselines: {', '.join(other)} has fp32 inputs; the kernels here take {precision}"
         )

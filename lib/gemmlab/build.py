@@ -79,21 +79,23 @@ class Resources:
     shared_bytes: int
 
 
-def load(spec: KernelSpec) -> ModuleType:
-    """The compiled binding of a step, two functions.
+def load(spec: KernelSpec, precision: str = "") -> ModuleType:
+    """The compiled binding of a step for a precision (its first, if not given), two functions.
 
     launch(A, B, C, M, N, K, alpha, beta, stream, workspace=0, config=-1) -> error code
     workspace_bytes(A, B, C, M, N, K, alpha, beta, config) -> what `workspace` needs
     Raises BackendError without nvcc or a GPU, BuildError if the source does not compile.
     """
-    return load_source(spec.path, spec.launch, spec.name, workspace=spec.workspace)
+    launch = spec.launch + spec.template_arguments(precision)
+    return load_source(spec.path, launch, spec.name, workspace=spec.workspace)
 
 
 def load_source(path: Path, launch: str, name: str, *, workspace: bool = False) -> ModuleType:
     """Any kernel file with a function `launch` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
-    name: what the compiled module is called. workspace: the file also has the function
-    `workspace_name(launch)` (const GemmArgs&) -> size_t. Raises as `load` does.
+    launch: with its arguments, if it is a template. name: what the compiled module is called.
+    workspace: the file also has the function `workspace_name(launch)` (const GemmArgs&) -> size_t.
+    Raises as `load` does.
     """
     source = _source(path, launch, workspace)
     return compile_binding(name, _BINDING, source, headers=included_files(path))
@@ -176,12 +178,13 @@ def arch() -> str:
     return f"{major}{minor}a" if major >= 9 else f"{major}{minor}"
 
 
-def resources(spec: KernelSpec, target: str = "90a") -> Resources:
+def resources(spec: KernelSpec, target: str = "90a", precision: str = "") -> Resources:
     """Registers, spills and shared memory of a step, as ptxas reports them. Needs nvcc, no GPU."""
+    launch = spec.launch + spec.template_arguments(precision)
     command = [nvcc(), *_FLAGS, f"-I{kernels_folder()}", _gencode(target), "-Xptxas=-v"]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "kernel.cu"
-        source.write_text(_source(spec.path, spec.launch, spec.workspace))
+        source.write_text(_source(spec.path, launch, spec.workspace))
         done = subprocess.run(
             [*command, "-cubin", str(source), "-o", f"{folder}/kernel.cubin"],
             capture_output=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from .errors import (
     RefusedError,
     SlowRunError,
 )
+from .precision import Precision, precision
 from .registry import KernelSpec
 from .sandbox import context_watch
 
@@ -29,8 +31,11 @@ ALPHA_BETA = ((1.0, 0.0), (0.5, 0.0), (1.25, -2.0), (0.0, 1.0))
 # the standard deviation; eight of them leave room for every order of summation, and TF32 inputs
 # (2**-11 each) are far outside for any K below a million.
 TOLERANCE = 8 * 2.0**-24
+# Tensor cores cut off what does not fit into the sum, instead of rounding it: errors of one sign.
+TOLERANCE_16_BIT = 4 * TOLERANCE
 
-# Each configuration of a step runs every shape with these; the step's own choice with all.
+# Each configuration of a step, and each precision but the first, runs every shape with these; the
+# step's own choice with all.
 CONFIG_FACTORS = (1.25, -2.0)
 
 
@@ -38,7 +43,8 @@ CONFIG_FACTORS = (1.25, -2.0)
 class Case:
     """One run: sizes, factors, and the largest error as a share of what is allowed.
 
-    config: the configuration, of a step that has several; empty if the step chose.
+    config: the configuration, of a step that has several; empty if the step chose. precision: the
+    types of A, B and C, such as "bf16".
     """
 
     M: int
@@ -49,6 +55,7 @@ class Case:
     error: float
     problem: str = ""
     config: str = ""
+    precision: str = "fp32"
 
 
 @dataclass(frozen=True)
@@ -76,18 +83,24 @@ class CheckReport:
         head, *problems = self._lines()
         return _html.verdict(self.ok, "Right" if self.ok else "Wrong", head, problems)
 
+    def _types(self) -> str:
+        """The precisions, if there is something to tell."""
+        names = dict.fromkeys(precision(case.precision).words for case in self.cases)
+        return "" if list(names) == ["fp32"] else f" ({'; '.join(names)})"
+
     def _lines(self) -> list[str]:
         where = {"gpu": "on the GPU", "sim": "on the simulator"}[self.backend]
         bad = [case for case in self.cases if case.problem]
         if self.ok:
             worst = max(case.error for case in self.cases)
             return [
-                f"{self.kernel}: right in all {len(self.cases)} cases {where}; "
-                f"largest error {worst:.2f} of what fp32 rounding allows"
+                f"{self.kernel}: right in all {len(self.cases)} cases {where}{self._types()}; "
+                f"largest error {worst:.2f} of what rounding allows"
             ]
         lines = [f"{self.kernel}: WRONG {where}, {len(bad)} of {len(self.cases)} cases"]
         lines += [
             f"  M={c.M} N={c.N} K={c.K} alpha={c.alpha} beta={c.beta}"
+            f"{f' {c.precision}' if c.precision != 'fp32' else ''}"
             f"{f' [{c.config}]' if c.config else ''}: {c.problem}"
             for c in bad
         ]
@@ -100,6 +113,7 @@ def check(
     shapes: list[tuple[int, int, int]] | None = None,
     device: str | None = None,
     *,
+    precisions: Sequence[str] | None = None,
     allow_slow: bool = False,
 ) -> CheckReport:
     """Run a step on `shapes` (M, N, K) x alpha, beta and compare with an fp64 reference.
@@ -109,31 +123,57 @@ def check(
     simulator the first shape is also traced for races and other findings. `allow_slow` lets a run
     there take longer than a minute; without it such a shape raises SlowRunError.
     Of a step with configurations, all are checked, unless `kernel` names one. A configuration may
-    refuse shapes, but not all of them.
+    refuse shapes, but not all of them. `precisions` limits a step of 16-bit types to some of those
+    that it is compiled for, such as ["bf16"]; the first runs with all alpha and beta, the others
+    with one pair.
     """
     handle = run.kernel(kernel)
-    if device not in (None, "cuda", "cpu"):
-        raise ArgumentError(f"device: got {device!r}, allowed are 'cuda' and 'cpu'")
-    if device == "cuda" and (lacks := why_no_gpu()):
-        raise BackendError(f"device: {lacks}; device='cpu' checks on the simulator")
+    device = _device(device)
     if any(len(shape) != 3 for shape in shapes or ()):
         raise ArgumentError(f"shapes: got {shapes!r}, each is (M, N, K)")
-    device = device or ("cuda" if default_backend() == "gpu" else "cpu")
     backend = "gpu" if device == "cuda" else "sim"
     shapes = shapes or default_shapes(handle.spec, backend)
-    cases = [
-        _case(handle, shape, factors, device, allow_slow)
-        for shape in shapes
-        for factors in ALPHA_BETA
-    ]
+    first, *others = _precisions(handle.spec, precisions)
+    how = _How(first, device, allow_slow)
+    cases = [_case(handle, shape, factors, how) for shape in shapes for factors in ALPHA_BETA]
+    for other in others:
+        how_else = replace(how, precision=other)
+        cases += [_case(handle, shape, CONFIG_FACTORS, how_else) for shape in shapes]
     handles = [handle]
     for config in () if handle.config else handle.spec.configs:
         handles.append(run.kernel(handle, config))
-        cases += _config_cases(handles[-1], shapes, device, allow_slow)
+        cases += _config_cases(handles[-1], shapes, how)
     findings: dict[str, None] = {}
     for one in handles if backend == "sim" else ():
-        findings |= dict.fromkeys(_findings(one, shapes, allow_slow))
+        findings |= dict.fromkeys(_findings(one, shapes, how))
     return CheckReport(handle.title, backend, tuple(cases), tuple(findings))
+
+
+def _device(asked: str | None) -> str:
+    if asked not in (None, "cuda", "cpu"):
+        raise ArgumentError(f"device: got {asked!r}, allowed are 'cuda' and 'cpu'")
+    if asked == "cuda" and (lacks := why_no_gpu()):
+        raise BackendError(f"device: {lacks}; device='cpu' checks on the simulator")
+    return asked or ("cuda" if default_backend() == "gpu" else "cpu")
+
+
+@dataclass(frozen=True)
+class _How:
+    """In which types, where, and whether it may take long."""
+
+    precision: str
+    device: str
+    allow_slow: bool
+
+
+def _precisions(spec: KernelSpec, asked: Sequence[str] | None) -> list[str]:
+    if asked is None:
+        return list(spec.precisions)
+    if not asked or isinstance(asked, str):
+        raise ArgumentError(f"precisions: got {asked!r}; expected a list such as ['bf16']")
+    for name in asked:
+        spec.template_arguments(name)  # refuses one that the step is not compiled for
+    return list(asked)
 
 
 def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]:
@@ -151,55 +191,73 @@ def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]
     return shapes + ([(8 * m, 6 * n, 40 * k)] if backend == "gpu" else [])
 
 
-def _config_cases(
-    handle: run.Kernel, shapes: list[tuple[int, int, int]], device: str, allow_slow: bool
-) -> list[Case]:
+def _config_cases(handle: run.Kernel, shapes: list[tuple[int, int, int]], how: _How) -> list[Case]:
     """A configuration at the shapes that it takes."""
     cases, refused = [], None
     for shape in shapes:
         try:
-            case = _case(handle, shape, CONFIG_FACTORS, device, allow_slow, refusable=True)
+            case = _case(handle, shape, CONFIG_FACTORS, how, refusable=True)
         except RefusedError as error:
-            refused = Case(*shape, *CONFIG_FACTORS, math.inf, str(error))
+            refused = _failed(shape, CONFIG_FACTORS, str(error), how)
         else:
             cases.append(case)
     return [replace(case, config=handle.config) for case in cases or [refused]]
+
+
+def _failed(shape: tuple[int, int, int], factors: tuple[float, float], why: str, how: _How) -> Case:
+    return Case(*shape, *factors, math.inf, why, precision=how.precision)
 
 
 def _case(
     handle: run.Kernel,
     shape: tuple[int, int, int],
     factors: tuple[float, float],
-    device: str,
-    allow_slow: bool,
+    how: _How,
     refusable: bool = False,
 ) -> Case:
     import torch
 
-    (M, N, K), (alpha, beta) = shape, factors
-    A, B = run.matrices(M, N, K, device=device, seed=M * 31 + N * 7 + K)
-    C = torch.full((M, N), math.nan, device=device)
+    (M, N, K), (alpha, beta), types = shape, factors, precision(how.precision)
+    A, B = run.matrices(M, N, K, device=how.device, seed=M * 31 + N * 7 + K, dtype=types.given)
+    made = getattr(torch, types.made)
+    C = torch.full((M, N), math.nan, dtype=made, device=how.device)
     if beta != 0:
-        C = torch.randn(M, N, generator=torch.Generator().manual_seed(1)).to(device)
-    wide_a, wide_b = A.double(), B.double()
-    wide = alpha * (wide_a @ wide_b)
-    limit = abs(alpha) * wide_a.norm(dim=1)[:, None] * wide_b.norm(dim=0)[None, :]
-    if beta != 0:
-        wide += beta * C.double()
-        limit += abs(beta) * C.double().abs()
+        C = torch.randn(M, N, generator=torch.Generator().manual_seed(1)).to(how.device, made)
+    wide, allowed = _reference(A, B, C, factors, types)
     try:
-        handle(A, B, alpha=alpha, beta=beta, out=C, allow_slow=allow_slow)
+        handle(A, B, alpha=alpha, beta=beta, out=C, allow_slow=how.allow_slow)
     except (SlowRunError, ContextLostError):
         raise
     except LaunchError as stopped:
         if refusable and isinstance(stopped, RefusedError):
             raise
-        return Case(M, N, K, alpha, beta, math.inf, str(stopped))
-    # An exact zero is allowed no error at all; the smallest normal number keeps 0 / 0 out.
-    error = (C.double() - wide).abs() / (TOLERANCE * limit + torch.finfo(torch.float32).tiny)
-    error = error.nan_to_num(nan=math.inf)
+        return _failed(shape, factors, str(stopped), how)
+    error = ((C.double() - wide).abs() / allowed).nan_to_num(nan=math.inf)
     problem = _describe(handle.spec, C, wide, error)
-    return Case(M, N, K, alpha, beta, float(error.max()), problem)
+    return Case(M, N, K, alpha, beta, float(error.max()), problem, precision=types.name)
+
+
+def _reference(
+    A: torch.Tensor,
+    B: torch.Tensor,
+    C: torch.Tensor,
+    factors: tuple[float, float],
+    types: Precision,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The result in fp64, and the error that each element may have."""
+    import torch
+
+    (alpha, beta), (wide_a, wide_b) = factors, (A.double(), B.double())
+    wide = alpha * (wide_a @ wide_b)
+    limit = abs(alpha) * wide_a.norm(dim=1)[:, None] * wide_b.norm(dim=0)[None, :]
+    if beta != 0:
+        wide += beta * C.double()
+        limit += abs(beta) * C.double().abs()
+    # An exact zero is allowed no error at all; the smallest normal number keeps 0 / 0 out.
+    smallest = torch.finfo(C.dtype).tiny
+    if types.given == "float32":
+        return wide, TOLERANCE * limit + smallest
+    return wide, TOLERANCE_16_BIT * limit + types.roundoff * wide.abs() + smallest
 
 
 def _describe(spec: KernelSpec, C: torch.Tensor, wide: torch.Tensor, error: torch.Tensor) -> str:
@@ -219,15 +277,13 @@ def _describe(spec: KernelSpec, C: torch.Tensor, wide: torch.Tensor, error: torc
     )
 
 
-def _findings(
-    handle: run.Kernel, shapes: list[tuple[int, int, int]], allow_slow: bool
-) -> tuple[str, ...]:
+def _findings(handle: run.Kernel, shapes: list[tuple[int, int, int]], how: _How) -> tuple[str, ...]:
     """What the simulator finds at the first shape that is not refused, which is a case's matter."""
     from . import sim
 
     for shape in shapes:
         try:
-            trace = sim.trace(handle, *shape, allow_slow=allow_slow)
+            trace = sim.trace(handle, *shape, precision=how.precision, allow_slow=how.allow_slow)
         except RefusedError:
             continue
         return tuple(str(finding) for finding in trace.findings)

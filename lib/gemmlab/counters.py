@@ -20,68 +20,8 @@ from pathlib import Path
 
 from .device import find_ncu
 from .errors import BackendError, MeasurementError
+from .metrics import DURATION
 from .registry import repository_root
-
-# What the simulator computes. The smsp__sass_ counters leave out queueing between warps, which is
-# not a property of the access, so they must equal the simulator's numbers exactly.
-_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-COUNTERS = {
-    "shared_load_wavefronts": _WAVEFRONTS.format("ld"),
-    "shared_store_wavefronts": _WAVEFRONTS.format("st"),
-    # Those of loads count cp.async as well.
-    "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_load_instructions": "smsp__sass_inst_executed_op_shared_ld.sum",
-    "shared_store_instructions": "smsp__sass_inst_executed_op_shared_st.sum",
-    "thread_load_bytes": "smsp__sass_data_bytes_mem_global_op_ld.sum",
-    "thread_copy_bytes": "smsp__sass_data_bytes_mem_global_op_ldgsts.sum",  # cp.async
-    "thread_store_bytes": "smsp__sass_data_bytes_mem_global_op_st.sum",
-}
-
-
-# Bytes (or 32-byte sectors) that pass each level, for the roofline. No smsp__sass_ counter here:
-# ncu gets those by instrumenting the kernel, which takes minutes at this size. What the threads ask
-# for is counted at the small size above, and grows exactly with M * N * K.
-TRAFFIC = {
-    "l1_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
-    "l2_write_sectors": "lts__t_sectors_srcunit_tex_op_write.sum",
-    "dram_read_bytes": "dram__bytes_read.sum",
-    "dram_write_bytes": "dram__bytes_write.sum",
-}
-
-# How busy each unit was over the whole run, in per cent of its peak rate.
-LIMITS = {
-    "fma_pipe": "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_elapsed",
-    "issue_slots": "smsp__issue_active.avg.pct_of_peak_sustained_elapsed",
-    "l1_data": "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed",
-    "l1_requests": "l1tex__lsuin_requests.avg.pct_of_peak_sustained_elapsed",
-    "l2": "lts__t_sectors.avg.pct_of_peak_sustained_elapsed",
-    "dram": "dram__throughput.avg.pct_of_peak_sustained_elapsed",
-    "warps_active": "sm__warps_active.avg.pct_of_peak_sustained_active",
-}
-
-# For each instruction issued, the warps that meanwhile wait for one reason.
-_STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-STALLS = (
-    *("barrier", "short_scoreboard", "long_scoreboard", "mio_throttle", "lg_throttle"),
-    *("math_pipe_throttle", "dispatch_stall", "wait", "not_selected"),
-)
-LIMITS |= {f"stall_{reason}": _STALLED.format(reason) for reason in STALLS}
-
-# Which of a step's launches takes longest.
-DURATION = "gpu__time_duration.sum"
-
-# Counters of the same stores. Only the first leaves out the queueing between warps.
-ARBITRATION = {
-    "needed": _WAVEFRONTS.format("st"),
-    "counted": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "arbitration": "l1tex__data_bank_conflicts_type_arbitration.sum",
-}
 
 _REFUSED = (
     "the driver lets only administrators read counters (ERR_NVGPUCTRPERM); run as root, or set "
@@ -89,7 +29,9 @@ _REFUSED = (
 )
 
 
-def collect(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict[str, dict]:
+def collect(
+    names: Sequence[str], size: int, metrics: dict[str, str], precision: str = "fp32"
+) -> dict[str, dict]:
     """Counters of each kernel at M = N = K = `size`: {kernel: {short name: value}}.
 
     "cublas" stands for torch.matmul, and must come last. Like a step, it may be several launches:
@@ -107,7 +49,7 @@ def collect(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict[st
         asked = list(wanted.values())
         if not all(map(_adds_up, asked)):
             asked.append(DURATION)
-        log, printed = _run_ncu(ncu, asked, names, size)
+        log, printed = _run_ncu(ncu, asked, names, size, precision)
         if launches := parse(log):
             return _assign(names, launches, wanted)
         missing = unknown_metrics(log + printed, wanted)
@@ -203,7 +145,9 @@ def _combined(launches: list[dict], metric: str) -> int | float | None:
     return values[times.index(max(times))]
 
 
-def _run_ncu(ncu: str, metrics: list[str], names: Sequence[str], size: int) -> tuple[str, str]:
+def _run_ncu(
+    ncu: str, metrics: list[str], names: Sequence[str], size: int, precision: str
+) -> tuple[str, str]:
     """ncu's log (with the CSV), and what it and the program printed."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "ncu.csv"
@@ -211,7 +155,8 @@ def _run_ncu(ncu: str, metrics: list[str], names: Sequence[str], size: int) -> t
             *(ncu, "--metrics", ",".join(metrics), "--csv", "--page", "raw"),
             *("--print-units", "base", "--clock-control", "none", "--profile-from-start", "off"),
             *("--target-processes", "application-only", "--log-file", str(log)),
-            *(sys.executable, "-m", "gemmlab.counters", "--size", str(size), *names),
+            *(sys.executable, "-m", "gemmlab.counters", "--size", str(size)),
+            *("--precision", precision, *names),
         ]
         # The package may run from a checkout that is not installed.
         library = str(repository_root() / "lib")
@@ -261,19 +206,19 @@ def _number(text: str) -> int | float | str:
     return int(value) if value.is_integer() else value
 
 
-def _target(names: Sequence[str], size: int) -> None:
+def _target(names: Sequence[str], size: int, precision: str) -> None:
     """What ncu runs: each kernel once, profiled."""
     import torch
 
     from . import live, run
 
-    operands = live.random_operands((size, size, size))
+    operands = live.random_operands((size, size, size), precision)
     launches = [
         live.launch_cublas(*operands) if name == "cublas" else run.kernel(name).launcher(*operands)
         for name in names
     ]
     with live.tf32_off():
-        torch.matmul(operands[0], operands[1], out=operands[2])  # cuBLAS sets itself up here
+        live.launch_cublas(*operands)()  # cuBLAS sets itself up here
         torch.cuda.synchronize()
         torch.cuda.profiler.start()
         for launch in launches:
@@ -288,5 +233,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m gemmlab.counters", description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--size", type=int, required=True)
+    parser.add_argument("--precision", default="fp32")
     arguments = parser.parse_args()
-    _target(arguments.names, arguments.size)
+    _target(arguments.names, arguments.size, arguments.precision)

@@ -56,6 +56,9 @@ BASELINES = {
     "003/sgemm_cublas": "baseline of every benchmark (`torch.matmul`)",
     "003/sgemm_cublas_tf32": "baseline `cublas_tf32` (`torch.matmul` with TF32 on)",
     "001/cublas": "baseline of every benchmark (`torch.matmul`)",
+    "001/cublas_mp": "baseline of every benchmark with C in fp32 (`torch.mm`)",
+    "000/hgemm_cublas": "baseline of every benchmark in bf16 or fp16 (`torch.matmul`)",
+    "002/hgemm_cublas": "baseline of every benchmark in bf16 or fp16 (`torch.matmul`)",
 }
 FILES = ("README.md", "book/coverage.md")
 BEGIN, END = "<!-- coverage: begin -->", "<!-- coverage: end -->"

@@ -10,9 +10,10 @@ from .errors import ArgumentError
 from .kernel_exercises import kernel
 from .layouts import banks
 from .layouts.access import Access, Layout, Tile
+from .swizzle_exercises import swizzle16
 from .verdict import Verdict
 
-__all__ = ["Verdict", "kernel", "mapping", "swizzle", "thread_tile"]
+__all__ = ["Verdict", "kernel", "mapping", "swizzle", "swizzle16", "thread_tile"]
 
 LANES = range(banks.WARP)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .errors import BackendError, LaunchError, WrongResultError
+from .precision import Precision, precision
 from .results import OTHER_PRECISION, BenchRow
 from .timing import Budget, GpuTimer, Launch, Timing, batch_size, burst, interleaved, sustained
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from .run import Kernel
 
 # A product that is off by more than this (relative to cuBLAS, Frobenius norm) is not worth timing:
-# fp32 sums differ by 1e-6 or so from order to order, TF32 inputs by 3e-4.
+# fp32 sums differ by 1e-6 or so from order to order, TF32 inputs by 3e-4. Where C has 16 bits, each
+# result is rounded once more, by 0.4 of the unit roundoff in the mean.
 _WRONG = 1e-4
 
 
@@ -38,6 +40,7 @@ class Protocol:
     baselines: tuple[str, ...]
     samples: int
     seconds: float | None
+    precision: str = "fp32"
 
     @property
     def l2(self) -> str:
@@ -74,10 +77,10 @@ def measure(
     handles: dict[str, Kernel], shape: tuple[int, int, int], protocol: Protocol
 ) -> tuple[list[BenchRow], dict, str]:
     """Rows of one size, the conditions meanwhile, and a note on what was left out."""
-    operands = random_operands(shape)
+    operands = random_operands(shape, protocol.precision)
     entries = [Entry(name, handle.launcher) for name, handle in handles.items()]
     entries.append(Entry("cublas", launch_cublas))
-    _refuse_wrong(entries, operands)
+    _refuse_wrong(entries, operands, precision(protocol.precision))
     timer = GpuTimer(cold=protocol.l2 == "cold")
     note = ""
     if "cublaslt_best" in protocol.baselines:
@@ -160,25 +163,31 @@ def _row(
         l2=protocol.l2,
         mode=protocol.mode,
         config=config,
+        precision=protocol.precision,
     )
 
 
-def random_operands(shape: tuple[int, int, int], seed: int = 0) -> tuple[torch.Tensor, ...]:
+def random_operands(
+    shape: tuple[int, int, int], types: str = "fp32", seed: int = 0
+) -> tuple[torch.Tensor, ...]:
     """A, B normal random and C, on the GPU. Zeros or repeats would draw less power."""
     import torch
 
     M, N, K = shape
+    given, made = (getattr(torch, name) for name in (precision(types).given, precision(types).made))
     generator = torch.Generator("cuda").manual_seed(seed)
-    A = torch.randn(M, K, device="cuda", generator=generator)
-    B = torch.randn(K, N, device="cuda", generator=generator)
-    return A, B, torch.empty(M, N, device="cuda")
+    A = torch.randn(M, K, device="cuda", generator=generator).to(given)
+    B = torch.randn(K, N, device="cuda", generator=generator).to(given)
+    return A, B, torch.empty(M, N, dtype=made, device="cuda")
 
 
 def launch_cublas(A: torch.Tensor, B: torch.Tensor, C: torch.Tensor) -> Callable[[], None]:
-    """A function that runs torch.matmul on these tensors."""
+    """A function that runs torch.matmul on these tensors, or torch.mm where C has another type."""
     import torch
 
-    return lambda: torch.matmul(A, B, out=C)
+    if A.dtype == C.dtype:
+        return lambda: torch.matmul(A, B, out=C)
+    return lambda: torch.mm(A, B, out_dtype=C.dtype, out=C)
 
 
 def launch_cublas_tf32(A: torch.Tensor, B: torch.Tensor, C: torch.Tensor) -> Callable[[], None]:
@@ -239,19 +248,20 @@ def _graph(entry: Entry, operands: tuple, batch: int, l2: str) -> Callable[[], N
     return replay
 
 
-def _refuse_wrong(entries: Sequence[Entry], operands: tuple) -> None:
+def _refuse_wrong(entries: Sequence[Entry], operands: tuple, types: Precision) -> None:
     """Run each entry once: a wrong kernel's time means nothing. The last entry is the reference."""
     import torch
 
     A, B, C = operands
+    limit = max(_WRONG, types.roundoff)
     entries[-1].prepare(A, B, C)()
-    right = C.clone()
+    right = C.to(torch.float32, copy=True)
     for entry in entries[:-1]:
         C.fill_(float("nan"))
         entry.prepare(A, B, C)()
         torch.cuda.synchronize()
         error = float((C - right).norm() / right.norm())
-        if not error <= _WRONG:
+        if not error <= limit:
             raise WrongResultError(
                 f"{entry.name}: its result at {A.shape[0]}x{B.shape[1]}x{A.shape[1]} is wrong "
                 f"(relative error {error:.2g}), so its time would mean nothing; see "

@@ -46,7 +46,7 @@ def _number(text: str) -> int:
 _number.__name__ = "number"
 
 
-def _dtypes(text: str) -> tuple[str, ...]:
+def _names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(","))
 
 
@@ -64,7 +64,7 @@ class KernelMagics(Magics):
         "--multiple-of", type=_sizes(3), metavar="M,N,K", help="what M, N, K are multiples of"
     )
     @argument("--alignment", type=_number, metavar="BYTES", help="of A, B and C")
-    @argument("--dtypes", type=_dtypes, metavar="NAMES", help="such as float32")
+    @argument("--precisions", type=_names, metavar="NAMES", help="such as fp32")
     @argument("--min-arch", type=_number, metavar="N", help="such as 80 for compute capability 8.0")
     @cell_magic
     def kernel(self, line: str, cell: str) -> Built:

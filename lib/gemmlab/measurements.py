@@ -1,14 +1,16 @@
 """The recorded run: where it lies, how it is read, written and named.
 
-A file `book/measurements/<gpu>.json` has a schema number and sections, each with the environment
-it was made in, because sections may be recorded on different days:
+A file `book/measurements/<gpu>.json` holds Part I's steps, `<gpu>_hgemm.json` those for 16-bit
+inputs: families of steps are recorded apart. Each has a schema number and sections, each with the
+environment it was made in, because sections may be recorded on different days:
 
 - benchmark, experiments, subtiles, power, shapes: what `BenchResult.to_dict` gives, and digests of
   the sources; shapes has the steps that take any shape, at awkward ones; subtiles also has what
   ptxas said of each variant;
 - tuning: every configuration of the steps that have several, as `Trial.to_dict` gives them;
 - pitfalls: one product timed in several ways;
-- probes: ceilings of the GPU; resources: registers, spills and shared memory per kernel;
+- probes, tensor_cores: ceilings of the GPU; resources: registers, spills and shared memory per
+  kernel;
 - counters, traffic, limits, arbitration: ncu's counters per kernel at one size, or why there are
   none.
 """
@@ -29,9 +31,10 @@ from .results import OTHER_PRECISION, BenchResult
 from .trials import Trial
 
 SCHEMA = 1
+FAMILIES = ("sgemm", "hgemm")  # a file for each
 SECTIONS = (
     *("benchmark", "experiments", "subtiles", "power", "shapes", "tuning"),
-    *("pitfalls", "probes", "resources"),
+    *("pitfalls", "probes", "tensor_cores", "resources"),
     *("counters", "traffic", "limits", "arbitration"),
 )
 _TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes")
@@ -40,16 +43,19 @@ _TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes")
 class _Recorded(dict):
     """A table of a section: what it lacks is a MeasurementError that says how to record it."""
 
-    def __init__(self, section: str, data: dict):
+    def __init__(self, section: str, family: str, data: dict):
         super().__init__(
-            {k: _Recorded(section, v) if isinstance(v, dict) else v for k, v in data.items()}
+            {
+                key: _Recorded(section, family, value) if isinstance(value, dict) else value
+                for key, value in data.items()
+            }
         )
-        self._section = section
+        self._section, self._family = section, family
 
     def __missing__(self, key: str):
         raise MeasurementError(
             f"{self._section}: {key} is not in the recording; "
-            f"`python -m gemmlab record --only {self._section}` on a GPU adds it"
+            f"`{_command(self._family, self._section)}` on a GPU adds it"
         )
 
 
@@ -59,6 +65,7 @@ class Measurements:
 
     gpu: str
     sections: dict
+    family: str = FAMILIES[0]
 
     @property
     def environment(self) -> dict:
@@ -73,12 +80,12 @@ class Measurements:
         data = self.sections.get(name)
         if data is None:
             raise MeasurementError(
-                f"{name}: not recorded for {self.gpu}; `python -m gemmlab record --only {name}` "
-                "on that GPU adds it"
+                f"{name}: not recorded for {self.gpu}; `{_command(self.family, name)}` on that "
+                "GPU adds it"
             )
         if reason := data.get("omitted"):
             raise MeasurementError(f"{name}: could not be recorded for {self.gpu}: {reason}")
-        return _Recorded(name, data)
+        return _Recorded(name, self.family, data)
 
     def bench(self, experiments: bool = False) -> BenchResult:
         """All recorded timings of the steps and of the baselines of their precision, at cubes.
@@ -125,9 +132,26 @@ def folder() -> Path:
     return registry.repository_root() / "book" / "measurements"
 
 
-def paths() -> list[Path]:
-    """All recorded files, by name."""
-    return sorted(folder().glob("*.json"))
+def paths(family: str | None = None) -> list[Path]:
+    """All recorded files, by name, or those of one family of steps."""
+    found = sorted(folder().glob("*.json"))
+    return [path for path in found if family in (None, _family_of(path))]
+
+
+def _family_of(path: Path) -> str:
+    return next((name for name in FAMILIES[1:] if path.stem.endswith(f"_{name}")), FAMILIES[0])
+
+
+def _command(family: str, section: str = "") -> str:
+    """How a recording, or a section of one, is made."""
+    options = f" --family {family}" * (family != FAMILIES[0]) + f" --only {section}" * bool(section)
+    return f"python -m gemmlab record{options}"
+
+
+def file_of(gpu: str, family: str = FAMILIES[0]) -> Path:
+    """The file of a GPU's recording of one family of steps."""
+    suffix = "" if family == FAMILIES[0] else f"_{family}"
+    return folder() / f"{slug(gpu)}{suffix}.json"
 
 
 def slug(gpu: str) -> str:
@@ -136,13 +160,13 @@ def slug(gpu: str) -> str:
     return words.removeprefix("nvidia-").removeprefix("geforce-") or "gpu"
 
 
-def load(path: str | Path | None = None) -> Measurements:
-    """Read a recorded file; without a path, the newest one.
+def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measurements:
+    """Read a recorded file; without a path, the newest one of a family of steps.
 
     Raises MeasurementError if it is missing, not JSON, cut short, or of another schema.
     """
     if path is None:
-        return _newest()
+        return _newest(family)
     path = Path(path)
     again = "run `python -m gemmlab record` on a GPU, or restore the file from version control"
     try:
@@ -159,12 +183,12 @@ def load(path: str | Path | None = None) -> Measurements:
         _validate(data.get("gpu"), sections)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise MeasurementError(f"{path.name}: corrupt ({error!r}); {again}") from None
-    return Measurements(data["gpu"], sections)
+    return Measurements(data["gpu"], sections, _family_of(path))
 
 
 def save(measurements: Measurements, path: str | Path | None = None) -> Path:
     """Write a recorded file; see `write_whole`."""
-    path = Path(path) if path else folder() / f"{slug(measurements.gpu)}.json"
+    path = Path(path) if path else file_of(measurements.gpu, measurements.family)
     text = json.dumps(_rounded(measurements.to_dict()), indent=1, allow_nan=False) + "\n"
     return write_whole(path, text)
 
@@ -226,12 +250,12 @@ def stale(measurements: Measurements, section: str = "benchmark") -> list[str]:
     return [spec.name for spec in known if source_digest(spec) != digests[spec.name]]
 
 
-def _newest() -> Measurements:
-    found = paths()
+def _newest(family: str) -> Measurements:
+    found = paths(family)
     if not found:
         raise MeasurementError(
-            "book/measurements: holds no recorded run; `python -m gemmlab record` on a machine "
-            "with a GPU and nvcc writes one"
+            f"book/measurements: holds no recorded run of {family}; `{_command(family)}` on a "
+            "machine with a GPU and nvcc writes one"
         )
     loaded, broken = [], []
     for path in found:

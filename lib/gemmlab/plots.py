@@ -49,13 +49,19 @@ def ladder(
     size: int = 4096,
     until: str | None = None,
     highlight: str | None = None,
+    precision: str = "",
 ) -> Figure:
     """TFLOP/s of every step, and cuBLAS as a line.
 
     `source` is what `bench` gave, or a recorded file (the newest, if not given). `until` stops at a
-    step, `highlight` sets one off. Raises MeasurementError if a needed row is missing.
+    step, `highlight` sets one off. `precision` names the types of A, B and C: if not given, those
+    of `until`, else of `source`, else fp32. Raises MeasurementError if a needed row is missing.
     """
-    result = _result(source).only(sizes=[(size, size, size)], mode="interleaved")
+    if until is not None:
+        precision = precision or registry.get(until).precisions[0]
+    found = _result(source, precision or "fp32")
+    precision = precision or found.rows[0].precision
+    result = found.only(sizes=[(size, size, size)], mode="interleaved", precision=precision)
     rows = [row for row in result.rows if row.kernel not in BASELINES]
     if until is not None:
         last = registry.names().index(registry.get(until).name)
@@ -234,9 +240,9 @@ def lines(
     )
 
 
-def _result(source: BenchResult | Measurements | None) -> BenchResult:
+def _result(source: BenchResult | Measurements | None, precision: str = "fp32") -> BenchResult:
     if source is None:
-        return measurements.recorded()
+        return measurements.load(family=registry.family_of(precision)).bench()
     return source.bench() if isinstance(source, Measurements) else source
 
 

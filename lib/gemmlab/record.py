@@ -7,7 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from . import build, counters, measurements, probes, registry, subtiles
+from . import (
+    build,
+    counters,
+    measurements,
+    metrics,
+    probes,
+    registry,
+    subtiles,
+    tensor_core_probes,
+)
 from .bench import bench
 from .device import why_no_gpu
 from .errors import ArgumentError, BackendError, GemmlabError, MeasurementError
@@ -16,59 +25,69 @@ from .experiments import SIZE as EXPERIMENT_SIZE
 from .measurements import SECTIONS, Measurements
 from .pitfalls import measure as measure_pitfalls
 from .progress import busy
-from .results import BASELINES
+from .results import BASELINES, DEFAULT_BASELINES
 from .telemetry import environment
 from .tune import tune
 
-SIZES = (1024, 2048, 3072, 4096, 5120, 8192)
+SIZES = {
+    "sgemm": (1024, 2048, 3072, 4096, 5120, 8192),
+    "hgemm": (1024, 2048, 4096, 8192, 16384),
+}
+# What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
+SECTIONS_OF = {
+    "sgemm": tuple(name for name in SECTIONS if name != "tensor_cores"),
+    "hgemm": (
+        *("tuning", "benchmark", "shapes", "experiments", "power"),
+        *("tensor_cores", "resources", "counters", "limits"),
+    ),
+}
+# The largest size at which a 16-bit step is measured: those on CUDA cores would take seconds.
+_LARGEST = {"hgemm_06": 4096, "hgemm_16": 8192}  # of the steps in front of these
 # The steps that take any shape, and the shapes at which they meet cuBLAS: around a size, with one
 # side short, small, or long in K.
-ANY_SHAPE: tuple[str, ...] = ("sgemm_20_any_shape",)
+ANY_SHAPE: tuple[str, ...] = ("sgemm_20_any_shape", "hgemm_20_any_shape")
 SHAPES = (
     *((4095, 4097, 4093), (1, 8192, 8192), (8192, 64, 8192), (64, 8192, 8192), (100, 100, 100)),
     *((16, 8192, 8192), (1000, 1000, 1000), (1023, 1025, 1024), (2047, 2049, 2048)),
     *((128, 128, 16384), (8192, 8192, 64), (4096, 4096, 4100), (511, 513, 8191)),
 )
-COUNTED_SIZE = 256  # the simulator counts the same size in the book
 TRAFFIC_SIZE = 4096
 ARBITRATION_SIZE = 1024
 POWER_SIZE = 8192
 
 
 def record(
-    sizes: Sequence[int] = SIZES,
-    only: Sequence[str] = SECTIONS,
+    sizes: Sequence[int] | None = None,
+    only: Sequence[str] | None = None,
     kernels: Sequence[str] | None = None,
     path: str | Path | None = None,
+    family: str = "sgemm",
 ) -> Path:
-    """Measure the sections in `only`, and write them into the file of this GPU.
+    """Measure the sections in `only`, and write them into the file of this GPU and family of steps.
 
-    Sections: tuning (every configuration of the steps that have several, at `sizes` and SHAPES; it
-    comes first, so that the others run the best), benchmark (every kernel and all baselines at
-    `sizes`), shapes (the steps that take any shape, at SHAPES), experiments, subtiles, power (burst
-    against sustained at 8192), pitfalls, probes, resources, and counters, traffic, limits and
-    arbitration (by ncu; left out, with the reason, where it may not read counters). Others stay as
-    they were. The file is replaced after each section: an interrupted recording keeps what it has.
+    Families: sgemm (fp32) and hgemm (16-bit inputs), each with its SIZES and SECTIONS_OF; a section
+    that has nothing to measure is left out. The file is replaced after each section: an interrupted
+    recording keeps what it has, and sections that are not in `only` stay as they were.
     Raises BackendError without a GPU and nvcc, ArgumentError for an unknown section, and, once the
     other sections are written, MeasurementError if some could not be measured.
     """
-    _check_arguments(sizes, only)
-    names = [registry.get(name).name for name in kernels or registry.names()]
+    sizes, only = _checked(sizes, only, family)
+    names = _names(kernels, family)
     if lacks := why_no_gpu():
         raise BackendError(
             f"record: {lacks}; it needs a GPU and nvcc. See python -m gemmlab doctor"
         )
     env = environment()
-    target = Path(path) if path else measurements.folder() / f"{measurements.slug(env['gpu'])}.json"
+    target = Path(path) if path else measurements.file_of(env["gpu"], family)
     sections = dict(measurements.load(target).sections) if target.exists() else {}
     _build_all(names)
-    steps = _steps(names, sizes)
+    steps = _steps(names, sizes, family)
     failed = []
     for name in (section for section in steps if section in only):
         try:
             with busy(f"recording {name}"):
                 sections[name] = {"environment": env, **steps[name]()}
-            measurements.save(Measurements(env["gpu"], sections), target)
+            measurements.save(Measurements(env["gpu"], sections, family), target)
         except (GemmlabError, RuntimeError) as error:
             failed.append(f"{name}: {error}")
     if failed:
@@ -76,40 +95,65 @@ def record(
     return target
 
 
-def _check_arguments(sizes: Sequence[int], only: Sequence[str]) -> None:
-    if unknown := set(only) - set(SECTIONS):
+def _checked(
+    sizes: Sequence[int] | None, only: Sequence[str] | None, family: str
+) -> tuple[Sequence[int], Sequence[str]]:
+    """Sizes and sections, those of the book if not given."""
+    if family not in SIZES:
+        raise ArgumentError(f"family: got {family!r}; allowed are {', '.join(SIZES)}")
+    sizes, only = sizes or SIZES[family], only or SECTIONS_OF[family]
+    if unknown := set(only) - set(SECTIONS_OF[family]):
+        allowed = ", ".join(SECTIONS_OF[family])
         raise ArgumentError(
-            f"only: {', '.join(sorted(unknown))} not known; allowed are {', '.join(SECTIONS)}"
+            f"only: {', '.join(sorted(unknown))} not known for {family}; allowed are {allowed}"
         )
     if not all(isinstance(size, int) and size > 0 for size in sizes):
         raise ArgumentError(f"sizes: got {list(sizes)}; a recording takes cubes, such as 4096")
+    return sizes, only
 
 
-def _steps(names: Sequence[str], sizes: Sequence[int]) -> dict[str, Callable[[], dict]]:
-    """How each section is measured, in this order."""
-    return {
+def _names(kernels: Sequence[str] | None, family: str) -> list[str]:
+    """The steps to record, all of one family: a file has those of one."""
+    specs = [registry.get(name) for name in kernels or registry.names()]
+    others = [spec.name for spec in specs if spec.family != family]
+    if kernels and others:
+        raise ArgumentError(f"kernels: {', '.join(others)} not of family {family}; see --family")
+    return [spec.name for spec in specs if spec.family == family]
+
+
+def _steps(
+    names: Sequence[str], sizes: Sequence[int], family: str = "sgemm"
+) -> dict[str, Callable[[], dict]]:
+    """How each section is measured, in this order. Tuning comes first: the others run the best."""
+    counted, limits = metrics.counters_of(family), metrics.limits_of(family)
+    steps = {
         "tuning": lambda: _tuning(names, sizes),
         "benchmark": lambda: _benchmark(names, sizes),
         "shapes": lambda: _shapes(names),
-        "experiments": _experiments,
+        "experiments": lambda: _experiments(names),
         "subtiles": subtiles.measure,
         "power": lambda: _power(names),
         "pitfalls": lambda: {"ways": measure_pitfalls().to_dict()["ways"]},
         "probes": probes.ceilings,
+        "tensor_cores": tensor_core_probes.measure,
         "resources": lambda: _all_resources(names),
-        "counters": lambda: _counted(names, COUNTED_SIZE, counters.COUNTERS),
-        "traffic": lambda: _counted([*names, "cublas"], TRAFFIC_SIZE, counters.TRAFFIC),
-        "limits": lambda: _counted(names, TRAFFIC_SIZE, counters.LIMITS),
-        "arbitration": lambda: _counted(names, ARBITRATION_SIZE, counters.ARBITRATION),
+        "counters": lambda: _counted(names, metrics.COUNTED_SIZE, counted),
+        "traffic": lambda: _counted([*names, "cublas"], TRAFFIC_SIZE, metrics.TRAFFIC),
+        "limits": lambda: _counted(names, TRAFFIC_SIZE, limits),
+        "arbitration": lambda: _counted(names, ARBITRATION_SIZE, metrics.ARBITRATION),
     }
+    if not _variants(names):
+        del steps["experiments"]
+    return steps
 
 
 def _build_all(names: Sequence[str]) -> None:
     """Build first, many at a time: ncu's process must find every kernel in the cache."""
     specs = [registry.get(name) for name in names]
-    specs += [experiment(name).spec for name in EXPERIMENTS]
+    specs += [experiment(name).spec for name in _variants(names)]
     with ThreadPoolExecutor() as pool:
-        list(pool.map(build.load, specs))
+        wanted = [(spec, types) for spec in specs for types in spec.precisions]
+        list(pool.map(lambda pair: build.load(*pair), wanted))
 
 
 def _tuning(names: Sequence[str], sizes: Sequence[int]) -> dict:
@@ -127,30 +171,57 @@ def _benchmark(names: Sequence[str], sizes: Sequence[int]) -> dict:
     """Every step at every size it takes. One that takes over a third of a second there is launched
     five times, three of them timed: the naive one at 8192 costs 11 s, all others about 1 s each.
     """
-    fitting = {
-        size: [name for name in names if registry.get(name).fits(size, size, size)]
-        for size in sizes
-    }
-    everyone = tuple(BASELINES)
-    results = [bench(fitting[size], [size], baselines=everyone) for size in sizes if fitting[size]]
+    runs = [(size, _fitting(names, size), types) for size, types in _runs(names, sizes)]
+    results = [
+        bench(fitting, [size], baselines=_baselines(types), precision=types)
+        for size, fitting, types in runs
+        if fitting
+    ]
     if not results:
         raise ArgumentError(f"sizes: none of {list(sizes)} is a multiple of any kernel's tile")
     return _merged(results) | _sources(names)
 
 
+def _runs(names: Sequence[str], sizes: Sequence[int]) -> list[tuple[int, str]]:
+    """(size, precision): the usual types at all sizes, the others at one."""
+    first, *others = registry.get(names[0]).precisions
+    extra = [(EXPERIMENT_SIZE, types) for types in others if EXPERIMENT_SIZE in sizes]
+    return [*((size, first) for size in sizes), *extra]
+
+
+def _fitting(names: Sequence[str], size: int) -> list[str]:
+    """The steps that take a size, without those that take too long there."""
+
+    def quick(name: str) -> bool:
+        early = (most for step, most in _LARGEST.items() if "hgemm" <= name < step)
+        return size <= min(early, default=size)
+
+    return [name for name in names if registry.get(name).fits(size, size, size) and quick(name)]
+
+
+def _baselines(types: str) -> tuple[str, ...]:
+    return tuple(BASELINES) if types == "fp32" else DEFAULT_BASELINES
+
+
 def _shapes(names: Sequence[str]) -> dict:
     """The steps that take any shape, and cuBLAS, at shapes that are no multiple of a tile."""
     steps = [name for name in ANY_SHAPE if name in names]
-    return _merged([bench(steps, SHAPES)]) | _sources(steps)
+    types = registry.get(names[0]).precisions[0]
+    return _merged([bench(steps, SHAPES, precision=types)]) | _sources(steps)
 
 
 def _sources(names: Sequence[str]) -> dict:
     return {"sources": {name: measurements.source_digest(registry.get(name)) for name in names}}
 
 
-def _experiments() -> dict:
+def _variants(names: Sequence[str]) -> list[str]:
+    """The experiments with these steps."""
+    return [name for name, (step, _) in EXPERIMENTS.items() if step in names]
+
+
+def _experiments(names: Sequence[str]) -> dict:
     """The chapters' variants, each in a run with cuBLAS."""
-    variants = [experiment(name) for name in EXPERIMENTS]
+    variants = [experiment(name) for name in _variants(names)]
     return _merged([bench(variants, [EXPERIMENT_SIZE], baselines=())])
 
 
@@ -169,7 +240,7 @@ def _merged(results) -> dict:
     data = replace(results[0], source="recorded").to_dict()
     data["rows"] = [asdict(row) for result in results for row in result.rows]
     data["conditions"] = {
-        f"{size} {result.rows[0].mode}": during
+        " ".join((size, result.rows[0].mode, *_other_types(result.rows[0].precision))): during
         for result in results
         for size, during in result.conditions.items()
     }
@@ -177,10 +248,15 @@ def _merged(results) -> dict:
     return data
 
 
+def _other_types(precision: str) -> tuple[str, ...]:
+    """What keeps runs of one size apart that differ in their types."""
+    return () if precision == "fp32" else (precision,)
+
+
 def _all_resources(names: Sequence[str]) -> dict:
     with ThreadPoolExecutor() as pool:  # each waits for an nvcc of its own
         specs = [registry.get(name) for name in names]
-        specs += [experiment(name).spec for name in EXPERIMENTS]
+        specs += [experiment(name).spec for name in _variants(names)]
         used = pool.map(_resources, specs)
         return {"kernels": {s.label or s.name: u for s, u in zip(specs, used, strict=True)}}
 
@@ -198,8 +274,9 @@ def _counted(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict:
         # Which kernels a step with several configurations launches depends on the shape.
         or (registry.get(name).fits(size, size, size) and not registry.get(name).configs)
     ]
+    types = registry.get(names[0]).precisions[0]
     data = {"size": size, "metrics": metrics}
     try:
-        return data | {"kernels": counters.collect(fitting, size, metrics)}
+        return data | {"kernels": counters.collect(fitting, size, metrics, types)}
     except (BackendError, MeasurementError) as error:
         return data | {"omitted": str(error)}

@@ -20,6 +20,11 @@ def names() -> list[str]:
     return list(_BY_NAME)
 
 
+def family_of(precision: str) -> str:
+    """The family of steps that have a precision: they are recorded together."""
+    return next(spec.family for spec in KERNELS if precision in spec.precisions)
+
+
 def get(name: str | KernelSpec) -> KernelSpec:
     """The step called `name`.
 

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 
 from . import _html
 from .errors import MeasurementError
+from .precision import precision as types_of
 
 BASELINES = {
     "cublas": "cuBLAS (torch.matmul)",
@@ -30,6 +31,7 @@ class BenchRow:
     is known only in mode "sustained", where the kernel has the GPU to itself for seconds. `batch`
     launches share one timing if they are too short to be timed alone. `l2` is "cold" or "warm".
     `config` is the configuration that ran, of a step that has several; empty if the step chose.
+    `precision` names the types of A, B and C.
     """
 
     kernel: str
@@ -48,6 +50,7 @@ class BenchRow:
     l2: str = "cold"
     mode: str = "interleaved"
     config: str = ""
+    precision: str = "fp32"
 
     @property
     def size(self) -> str:
@@ -87,8 +90,9 @@ class BenchResult:
         sizes: Iterable[tuple[int, int, int]] | None = None,
         mode: str | None = None,
         l2: str | None = None,
+        precision: str | None = None,
     ) -> BenchResult:
-        """The rows of these kernels, sizes, mode and cache state, in the recorded order."""
+        """The rows of these kernels, sizes, mode, cache state and types, in the recorded order."""
         kernels = None if kernels is None else set(kernels)
         sizes = None if sizes is None else set(sizes)
         rows = tuple(
@@ -98,6 +102,7 @@ class BenchResult:
             and (sizes is None or (r.M, r.N, r.K) in sizes)
             and (mode is None or r.mode == mode)
             and (l2 is None or r.l2 == l2)
+            and (precision is None or r.precision == precision)
         )
         return BenchResult(rows, self.source, self.environment, self.conditions, self.note)
 
@@ -137,6 +142,7 @@ class BenchResult:
             "SM clock": lambda r: show(r.clock_mhz, "{:.0f} MHz"),
             "power": lambda r: show(r.power_w, "{:.0f} W"),
             "mode": lambda r: r.mode,
+            "types": lambda r: types_of(r.precision).words,
         }
         if len({row.size for row in self.rows}) == 1:
             del columns["size"]
@@ -146,7 +152,9 @@ class BenchResult:
             del columns["power"]
         if len({row.mode for row in self.rows}) == 1:
             del columns["mode"]
-        words = ("kernel", "configuration", "mode")
+        if len({row.precision for row in self.rows}) == 1:
+            del columns["types"]
+        words = ("kernel", "configuration", "mode", "types")
         align = "".join("t" if name in words else "n" for name in columns)
         return list(columns), [[cell(r) for cell in columns.values()] for r in self.rows], align
 
@@ -176,9 +184,16 @@ def how_measured(rows: Iterable[BenchRow]) -> str:
     sizes = {row.size for row in rows}
     cube = rows[0].M == rows[0].N == rows[0].K
     where = f"{'M = N = K =' if cube else 'MxNxK ='} {rows[0].size}. " if len(sizes) == 1 else ""
+    return f"{where}Median of {n} {modes}; {cache}; {_types(rows)}{tail}."
+
+
+def _types(rows: list[BenchRow]) -> str:
+    """The types of A, B and C, if all rows have the same."""
+    names = list(dict.fromkeys(row.precision for row in rows))
+    if names != ["fp32"]:
+        return f"{' and '.join(types_of(name).words for name in names)}, sums in fp32"
     other = any(row.kernel in OTHER_PRECISION for row in rows)
-    precision = f"fp32 without TF32{', but where a row says so' if other else ''}"
-    return f"{where}Median of {n} {modes}; {cache}; {precision}{tail}."
+    return f"fp32 without TF32{', but where a row says so' if other else ''}"
 
 
 def _named(kernel: str) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import registry, sandbox, variants
+from . import operands, registry, sandbox, variants
 from .errors import ArgumentError, BackendError, LaunchError, RefusedError
 from .registry import KernelSpec
 
@@ -55,15 +54,16 @@ class Kernel:
     ) -> torch.Tensor:
         """alpha * A @ B + beta * out, written to `out` (made if not given) and returned.
 
-        A is (M, K), B is (K, N), out is (M, N): contiguous, of one dtype, on one device. CUDA
-        tensors run on the GPU, CPU tensors on the simulator; GEMMLAB_BACKEND=gpu|sim forces one.
+        A is (M, K), B is (K, N), out is (M, N): contiguous, on one device, of types that the step
+        takes: all of one, or, for a step of 16-bit types, `out` in float32. CUDA tensors run on the
+        GPU, CPU tensors on the simulator; GEMMLAB_BACKEND=gpu|sim forces one.
         allow_slow: let a run on the simulator take longer than a minute.
         Raises ArgumentError for tensors the step cannot take, BackendError where the backend is
         missing, SlowRunError where a simulated run would take longer, BuildError and LaunchError.
         """
         from .device import backend_for
 
-        out = _prepare(self.spec, A, B, alpha, beta, out)
+        out = operands.prepare(self.spec, A, B, alpha, beta, out)
         if out.numel() == 0:
             return out
         backend = backend_for(A)
@@ -91,10 +91,10 @@ class Kernel:
         """
         import torch
 
-        _prepare(self.spec, A, B, alpha, beta, C)
+        operands.prepare(self.spec, A, B, alpha, beta, C)
         if A.device.type != "cuda":
             raise ArgumentError(f"A: is on {A.device}; only CUDA tensors can be launched on a GPU")
-        module = _gpu_module(self.spec)
+        module = _gpu_module(self.spec, operands.precision(A, C))
         if self.spec.untrusted:
             sandbox.try_first(self, (A, B, C), (alpha, beta))
         M, K, N = *A.shape, B.shape[1]
@@ -131,8 +131,8 @@ class Kernel:
         from . import sim
 
         M, K, N = *A.shape, B.shape[1]
-        arrays = [t.detach().numpy() for t in (A, B, C)]
-        module, factors = sim.load(self.spec), (float(alpha), float(beta))
+        arrays = [operands.array(t) for t in (A, B, C)]
+        module, factors = sim.load(self.spec, operands.precision(A, C)), (float(alpha), float(beta))
         config = self.spec.config_index(self.config)
         module.launch(*arrays, M, N, K, *factors, config=config, allow_slow=allow_slow)
 
@@ -178,9 +178,12 @@ def variant(name: str | Kernel | KernelSpec, changes: dict[str, str], label: str
 
 
 def matrices(
-    M: int, N: int, K: int, device: str | None = None, seed: int = 0
+    M: int, N: int, K: int, device: str | None = None, seed: int = 0, dtype: str = "float32"
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """A (M, K) and B (K, N), normal random float32, on the GPU if there is one."""
+    """A (M, K) and B (K, N), normal random, on the GPU if there is one.
+
+    dtype: "float32", "float16" or "bfloat16".
+    """
     import torch
 
     from .device import default_backend
@@ -188,18 +191,18 @@ def matrices(
     device = device or ("cuda" if default_backend() == "gpu" else "cpu")
     generator = torch.Generator().manual_seed(seed)
     pair = (torch.randn(M, K, generator=generator), torch.randn(K, N, generator=generator))
-    return tuple(t.to(device) for t in pair)
+    return tuple(t.to(device, getattr(torch, dtype)) for t in pair)
 
 
-def _gpu_module(spec: KernelSpec):
+def _gpu_module(spec: KernelSpec, precision: str):
     import torch
 
     capability = torch.cuda.get_device_capability() if torch.cuda.is_available() else None
-    return _built(spec, capability)
+    return _built(spec, precision, capability)
 
 
 @cache
-def _built(spec: KernelSpec, capability: tuple[int, int] | None):
+def _built(spec: KernelSpec, precision: str, capability: tuple[int, int] | None):
     from . import build
 
     if capability is not None:
@@ -209,79 +212,20 @@ def _built(spec: KernelSpec, capability: tuple[int, int] | None):
                 f"{spec.name} needs a GPU of compute capability {spec.min_arch / 10:.1f} or newer; "
                 f"this one has {major}.{minor}. Pass CPU tensors to run it on the simulator."
             )
-    return build.load(spec)
+        _check_shared(spec)
+    return build.load(spec, precision)
 
 
-def _prepare(spec: KernelSpec, A, B, alpha, beta, out):
-    """Refuse what the step cannot take; return `out`, made if it was not given."""
+def _check_shared(spec: KernelSpec) -> None:
+    """Refuse a step whose tiles do not fit into the shared memory of a block of this GPU."""
     import torch
 
-    for name, value in (("alpha", alpha), ("beta", beta)):
-        if not isinstance(value, Real):
-            raise ArgumentError(f"{name}: got {type(value).__name__}, expected a number")
-    for name, t in (("A", A), ("B", B)):
-        _check_tensor(spec, name, t)
-    if B.device != A.device or B.dtype != A.dtype:
-        raise ArgumentError(
-            f"B: is {B.dtype} on {B.device}, but A is {A.dtype} on {A.device}; "
-            "use B.to(A.device, A.dtype)"
+    here = torch.cuda.get_device_properties(torch.cuda.current_device())
+    most = getattr(here, "shared_memory_per_block_optin", None)  # an old torch does not tell
+    # Of a text other than the step's own, only its launcher knows what it needs.
+    if most is not None and not spec.written_to and spec.shared_bytes > most:
+        raise BackendError(
+            f"{spec.name} needs {spec.shared_bytes:,} bytes of shared memory for a block, and "
+            f"{here.name} gives a block {most:,} at most. Pass CPU tensors to run it on the "
+            "simulator, or make its tile or stages smaller with lab.variant."
         )
-    M, K, N = A.shape[0], A.shape[1], B.shape[1]
-    if B.shape[0] != K:
-        raise ArgumentError(
-            f"B: has {B.shape[0]} rows, but A has {K} columns; A @ B needs them equal"
-        )
-    spec.check_sizes(M, N, K)
-    if out is None:
-        if beta != 0:
-            raise ArgumentError(
-                f"out: beta={beta} adds beta * out to the result, so pass the matrix C as out=C"
-            )
-        return torch.empty(M, N, dtype=A.dtype, device=A.device)
-    _check_tensor(spec, "out", out)
-    _check_out(A, B, out, (M, N))
-    return out
-
-
-def _check_tensor(spec: KernelSpec, name: str, t) -> None:
-    import torch
-
-    if not isinstance(t, torch.Tensor):
-        raise ArgumentError(
-            f"{name}: got {type(t).__name__}, expected a torch.Tensor; use torch.as_tensor({name})"
-        )
-    if t.device.type not in ("cuda", "cpu"):
-        raise ArgumentError(f"{name}: is on {t.device}; allowed are cuda (GPU) and cpu (simulator)")
-    dtype = str(t.dtype).removeprefix("torch.")
-    if dtype not in spec.dtypes:
-        raise ArgumentError(
-            f"{name}: is {dtype}, {spec.name} takes {' or '.join(spec.dtypes)}; "
-            f"use {name}.to(torch.{spec.dtypes[0]})"
-        )
-    if t.dim() != 2:
-        raise ArgumentError(f"{name}: has {t.dim()} dimensions, expected 2 (a matrix)")
-    if not t.is_contiguous():
-        raise ArgumentError(
-            f"{name}: is not contiguous (strides {tuple(t.stride())}), expected row-major; "
-            f"use {name}.contiguous()"
-        )
-    if t.data_ptr() % spec.alignment:
-        raise ArgumentError(
-            f"{name}: its address is {t.data_ptr() % spec.alignment} bytes past a multiple of "
-            f"{spec.alignment}, and {spec.name} loads {spec.alignment} bytes at a time; "
-            f"use {name}.clone()"
-        )
-
-
-def _check_out(A, B, out, shape: tuple[int, int]) -> None:
-    if tuple(out.shape) != shape:
-        raise ArgumentError(f"out: has shape {tuple(out.shape)}, expected {shape}")
-    if out.device != A.device or out.dtype != A.dtype:
-        raise ArgumentError(
-            f"out: is {out.dtype} on {out.device}, expected {A.dtype} on {A.device}"
-        )
-    for name, t in (("A", A), ("B", B)):
-        starts = max(t.data_ptr(), out.data_ptr())
-        ends = min(t.data_ptr() + t.nbytes, out.data_ptr() + out.nbytes)
-        if starts < ends:
-            raise ArgumentError(f"out: shares memory with {name}; the kernel would overwrite it")

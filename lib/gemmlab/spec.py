@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .errors import ArgumentError
 from .paths import repository_root
+from .precision import PRECISIONS, SINGLE, precision
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class KernelSpec:
     `written_to` is set for a variant, whose text stands outside `kernels/`; `label` names it.
     `workspace`: the file defines workspace_<name>(args), the bytes of scratch memory of a launch.
     `configs` names the step's compiled configurations, in the order of GemmArgs.config.
-    `entry` is the name in launch_<name>, if it is another than the step's. `untrusted`: written in
-    a notebook, so that it runs in a process of its own before it runs on the GPU here.
+    `precisions` are those that it is compiled for, the usual one first. `entry` is the name in
+    launch_<name>, if it is another than the step's. `untrusted`: written in a notebook, so that it
+    runs in a process of its own before it runs on the GPU here.
     """
 
     name: str
@@ -33,7 +35,7 @@ class KernelSpec:
     shared_bytes: int
     parent: str | None = None
     seed: tuple[str, ...] = ()
-    dtypes: tuple[str, ...] = ("float32",)
+    precisions: tuple[str, ...] = SINGLE
     layout: str = "A, B and C row-major"
     multiple_of: tuple[int, int, int] = (1, 1, 1)
     alignment: int = 4
@@ -47,8 +49,31 @@ class KernelSpec:
 
     @property
     def launch(self) -> str:
-        """The function that launches it."""
+        """The function that launches it, or the template of it."""
         return f"launch_{self.entry or self.name}"
+
+    @property
+    def family(self) -> str:
+        """The part of the course, also of a reader's kernel: "sgemm" for fp32, "hgemm" for 16-bit
+        inputs."""
+        return "sgemm" if self.precisions == SINGLE else "hgemm"
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The types of A and B that it takes."""
+        return tuple(dict.fromkeys(PRECISIONS[name].given for name in self.precisions))
+
+    def template_arguments(self, name: str = "") -> str:
+        """What follows `launch` to name its function for a precision, or for the first one.
+
+        Raises ArgumentError for a precision that it is not compiled for.
+        """
+        asked = precision(name or self.precisions[0])
+        if asked.name not in self.precisions:
+            raise ArgumentError(
+                f"precision: got {name!r}; {self.name} is compiled for {', '.join(self.precisions)}"
+            )
+        return "" if self.precisions == SINGLE else asked.template_arguments
 
     @property
     def path(self) -> Path:
@@ -64,9 +89,10 @@ class KernelSpec:
         for name, size, multiple in zip("MNK", (M, N, K), self.multiple_of, strict=True):
             if size % multiple:
                 up = math.ceil(size / multiple) * multiple
+                general = "sgemm_02_coalesced" if self.precisions == SINGLE else "hgemm_01_naive"
                 raise ArgumentError(
                     f"{name}: is {size}, {self.name} needs a multiple of {multiple}; "
-                    f"pad to {up}, or use sgemm_02_coalesced, which takes any size"
+                    f"pad to {up}, or use {general}, which takes any size"
                 )
             if not 0 <= size < 2**31:
                 raise ArgumentError(f"{name}: is {size}, a size is a 32-bit integer, 0 or more")

@@ -3,96 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from . import _html, measurements, merged, registry
+from . import measurements, registry
+from ._html import Table
 from .errors import MeasurementError
+from .hardware_counts import COUNTED, agreement, conflicts, counted_as, pair
 from .measurements import made_on
-from .merged import is_merged
 from .plots import LEVELS, recorded_points, recorded_roofs
 from .results import short
 from .run import Kernel, kernel
 
-
-@dataclass(frozen=True)
-class Table:
-    """A table with its origin below; `rows` holds the numbers as text."""
-
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    align: str
-    notes: tuple[str, ...]
-
-    def __repr__(self) -> str:
-        return _html.text_table(self.head, self.rows, self.align, ["", *self.notes])
-
-    def _repr_html_(self) -> str:
-        return _html.table(self.head, self.rows, self.align, self.notes)
-
-
-COUNTED = {  # column -> the simulator's count, the recorded counter
-    "shared loads, wavefronts": ("ld.shared wavefronts", "shared_load_wavefronts"),
-    "shared stores, wavefronts": ("st.shared wavefronts", "shared_store_wavefronts"),
-    "shared loads, instructions": ("ld.shared requests", "shared_load_instructions"),
-    "shared stores, instructions": ("st.shared requests", "shared_store_instructions"),
-    "global loads, sectors": ("ld.global sectors", "global_load_sectors"),
-    "global stores, sectors": ("st.global sectors", "global_store_sectors"),
-}
-
-
-def counted_as(what: str, totals: dict[str, dict[str, int]]) -> int:
-    """The simulator's count that ncu's counter holds: that of global loads has cp.async in it.
-
-    what: an operation and a count, "ld.global sectors"; totals: of a trace.
-    """
-    op, _, count = what.partition(" ")
-    also = ("cp.async.global",) if op == "ld.global" else ()
-    return sum(totals.get(one, {}).get(count, 0) for one in (op, *also))
-
-
-def agreement() -> Table:
-    """Simulator against ncu for every step, at the size of the recorded counters.
-
-    The simulator's numbers are counted now; a pair that differs is marked. Where nvcc leaves out
-    loads of the source (`merged.MERGED`), the pair is marked as such, and a note says why.
-    """
-    from . import sim
-
-    section = measurements.load().section("counters")
-    size = section["size"]
-    rows, recorded, different = [], [], 0
-    for spec in registry.KERNELS:
-        read = section["kernels"].get(spec.name)
-        if read is None:
-            rows.append((spec.name, *("not recorded" for _ in COUNTED)))
-            continue
-        counted = sim.trace(spec, size, size, size).totals()
-        cells = [
-            pair(counted_as(what, counted), read[key], is_merged(spec.name, key))
-            for what, key in COUNTED.values()
-        ]
-        different += sum("differs" in cell for cell in cells)
-        recorded.append(spec.name)
-        rows.append((spec.name, *cells))
-    verdict = f"Pairs that differ: {different}"
-    why = merged.notes(recorded)
-    if not different:
-        verdict = f"All {'other ' * bool(why)}pairs are equal"
-    notes = (
-        f"M = N = K = {size}; simulator / Nsight Compute. {verdict}. Global loads: with cp.async.",
-        *why,
-        f"Nsight Compute recorded on {measurements.origin(section['environment'])}.",
-    )
-    return Table(("kernel", *COUNTED), tuple(rows), "t" + "n" * len(COUNTED), notes)
-
-
-def pair(counted: int, read: int, fewer: bool = False) -> str:
-    """Two counts of one thing, marked if they differ. fewer: the second may be the smaller."""
-    mark = "" if counted == read else "  merged" if fewer and read < counted else "  differs"
-    return f"{counted:,} / {read:,}{mark}"
-
+# What others look for here, though it stands elsewhere.
+__all__ = ["COUNTED", "Table", "agreement", "conflicts", "counted_as", "pair"]
 
 _UNITS = {  # what is shown -> the recorded share of the unit's peak rate over the whole run
+    "tensor cores, instructions": "tensor_pipe",
+    "tensor cores, cycles": "tensor_cycles",
     "FMA pipe": "fma_pipe",
     "issue slots": "issue_slots",
     "L1 data stage (wavefronts)": "l1_data",
@@ -118,12 +44,16 @@ _REASONS = {  # what is shown -> the recorded counter
     "for dispatch": "stall_dispatch_stall",
     "ready, another warp was chosen": "stall_not_selected",
 }
+_WITH_TENSOR_CORES = {"stall_math_pipe_throttle": "for tensor cores or the FMA pipe"}
 
 
 def stalls(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """What warps wait for: how many of a scheduler's are in each state when one is issued."""
     what = "Warps of a scheduler for each instruction issued"
-    return _compared("warps that wait", _REASONS, kernels, "{:.2f}", what)
+    reasons = dict(_REASONS)
+    if _specs(kernels)[0].family != "sgemm":
+        reasons = {_WITH_TENSOR_CORES.get(key, label): key for label, key in reasons.items()}
+    return _compared("warps that wait", reasons, kernels, "{:.2f}", what)
 
 
 def _compared(
@@ -135,7 +65,7 @@ def _compared(
 ) -> Table:
     """Some of ncu's recorded limits side by side; what is 0 for every kernel is left out."""
     specs = _specs(kernels)
-    section = measurements.load().section("limits")
+    section = measurements.load(family=specs[0].family).section("limits")
     rows = []
     read = [section["kernels"].get(spec.name) for spec in specs]
     for label, key in keys.items():
@@ -163,7 +93,7 @@ def _specs(kernels: str | Kernel | Sequence[str | Kernel]) -> list[registry.Kern
 def arbitration(name: str | Kernel) -> Table:
     """Three counters that look alike: what stores need, what the data stage counted, who queued."""
     spec = kernel(name).spec
-    section = measurements.load().section("arbitration")
+    section = measurements.load(family=spec.family).section("arbitration")
     read = section["kernels"][spec.name]
     rows = tuple(
         (label, section["metrics"][key], f"{read[key]:,}")
@@ -200,7 +130,7 @@ def ceilings() -> Table:
 def traffic(name: str | Kernel, size: int = 4096) -> Table:
     """FLOP per byte of one step at each level, and what that level's bandwidth would allow."""
     spec = kernel(name).spec
-    loaded = measurements.load()
+    loaded = measurements.load(family=spec.family)
     rows = []
     if spec.name not in loaded.section("traffic")["kernels"]:
         how = "`python -m gemmlab record --only traffic --only counters` on a GPU adds it"
@@ -215,7 +145,8 @@ def traffic(name: str | Kernel, size: int = 4096) -> Table:
         moved = 2 * size**3 / point.intensity / 1e9
         what = meaning.removeprefix("FLOP per byte ")
         rows.append((what, f"{moved:.3g} GB", _three(point.intensity), bandwidth, allows))
-    done = loaded.bench().only(mode="interleaved").row(spec.name, size).tflops
+    timed = loaded.bench().only(mode="interleaved", precision=spec.precisions[0])
+    done = timed.row(spec.name, size).tflops
     note = f"{spec.name} runs at {done:.3g} TFLOP/s at M = N = K = {size}. "
     note += made_on(loaded.section("traffic")["environment"])
     head = ("bytes that are counted", "moved", "FLOP/byte", "bandwidth", "would allow")
@@ -230,7 +161,7 @@ def _three(value: float) -> str:
 def resources(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """Registers, spills and shared memory of steps, as ptxas reported them when recorded."""
     specs = _specs(kernels)
-    section = measurements.load().section("resources")
+    section = measurements.load(family=specs[0].family).section("resources")
     rows = []
     for spec in specs:
         used = section["kernels"][spec.label or spec.name]
@@ -243,9 +174,9 @@ def resources(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     return Table(head, tuple(rows), "tnnn", (note,))
 
 
-def steady() -> Table:
-    """Burst against sustained load, for the last step and cuBLAS."""
-    section = measurements.load().section("power")
+def steady(family: str = "sgemm") -> Table:
+    """Burst against sustained load, for the last step of a family and cuBLAS."""
+    section = measurements.load(family=family).section("power")
     result = measurements.BenchResult.from_dict(section)
     rows = tuple(
         (

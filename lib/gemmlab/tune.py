@@ -165,7 +165,7 @@ def _measure(
 
 def _recorded(handle: run.Kernel, shapes: list[Shape]) -> TuneResult:
     """The recorded trials for these arguments, or an error that says what is recorded instead."""
-    loaded = measurements.load()
+    loaded = measurements.load(family=handle.spec.family)
     trials = [trial for trial in loaded.trials() if trial.kernel == handle.title]
     have = {trial.shape for trial in trials}
     for shape in shapes:

@@ -86,7 +86,7 @@ def chosen(title: str, spec: registry.KernelSpec, shape: Shape) -> str:
     if here is None:
         return ""
     source = digest(spec)
-    for trials, why in (load(here), _recorded(here)):
+    for trials, why in (load(here), _recorded(here, spec.family)):
         mine, other = of_step(trials, title, source)
         if why or other:
             _say(f"tuning: {why or other}")
@@ -113,9 +113,9 @@ def _digest(spec: registry.KernelSpec, _path: str) -> str:
     return measurements.source_digest(spec)
 
 
-def _recorded(here: Machine) -> tuple[tuple[Trial, ...], str]:
+def _recorded(here: Machine, family: str) -> tuple[tuple[Trial, ...], str]:
     """The trials of a recording made on a GPU of this name, whatever its driver."""
-    file = measurements.folder() / f"{measurements.slug(here.gpu)}.json"
+    file = measurements.file_of(here.gpu, family)
     return _read_recorded(*_stamped(file), here.gpu)
 
 

@@ -96,6 +96,28 @@ def test_another_layout_keeps_the_lane(show):
     expect(page.locator(".gl-f-panel")).to_have_count(2)
 
 
+def test_elements_of_wmma_are_named_as_in_cuda(show):
+    page = show(["wmma.m8n32k16 B", *SEVERAL], lane=5)
+    expect(held(page)).to_contain_text("Lane 5 holds x[0], x[1] rows 2 and 3, column 1; x[2], x[3]")
+    expect(page.locator(".gl-f-picture .gl-hot")).to_have_count(16)
+    expect(element(page, 11, 25)).to_have_text("T5 x15")
+    element(page, 11, 25).hover()
+    expect(reading(page)).to_have_text("Row 11 of B, column 25: lane 5, x[15].")
+    expect(page.locator(".gl-legend").last).to_contain_text("Not documented, but measured")
+    page.get_by_label("Layout").select_option("mma.m16n8k16 A")
+    expect(page.locator(".gl-legend").last).not_to_contain_text("measured")
+
+
+def test_parts_of_16_columns_stand_below_each_other(show):
+    page = show("wmma.m8n32k16 C/D fp16")
+    boxes = [panel.bounding_box() for panel in page.locator(".gl-f-panel").all()]
+    assert [box["x"] for box in boxes] == [boxes[0]["x"]] * 2
+    assert boxes[1]["y"] >= boxes[0]["y"] + boxes[0]["height"]
+    element(page, 7, 15).focus()
+    page.keyboard.press("ArrowRight")
+    expect(reading(page)).to_have_text("Row 7 of C/D, column 16: lane 3, x[5].")
+
+
 def test_few_layouts_are_side_by_side(show):
     page = show(SEVERAL[1:])
     page.locator(".gl-seg", has_text="ldmatrix.x4").click()
@@ -125,7 +147,13 @@ def test_touch(show):
 
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
-@pytest.mark.parametrize("name", ["mma.m16n8k16 A", "mma.m16n8k16 C/D", "stmatrix.x4.trans"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("mma.m16n8k16 A", "mma.m16n8k16 C/D", "stmatrix.x4.trans"),
+        *("wmma.m32n8k16 A", "wmma.m8n32k16 B", "wmma.m16n16k16 C/D fp32"),
+    ],
+)
 def test_it_fits(show, name, width):
     page = show(list(dict.fromkeys([name, *FRAGMENTS])), width=width, lane=31)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

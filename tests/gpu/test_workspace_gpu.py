@@ -78,7 +78,7 @@ def test_a_graph_has_a_workspace_for_each_launch():
 
 
 def test_a_configuration_out_of_range_is_refused():
-    code = run._gpu_module(SPEC).launch(0, 0, 0, 1, 1, 1, 1.0, 0.0, 0, 0, 7)
+    code = run._gpu_module(SPEC, "fp32").launch(0, 0, 0, 1, 1, 1, 1.0, 0.0, 0, 0, 7)
     assert code in RefusedError.CODES
 
 

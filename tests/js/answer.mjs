@@ -33,6 +33,7 @@ const answers = {
       return error.message;
     }
   },
+  access_name: ({ access }) => loaded.bank_map.accessName(access),
   goal({ config, state }) {
     return loaded.bank_map.meets(config.goal, state, loaded.bank_map.models(config, state));
   },
@@ -144,6 +145,37 @@ const answers = {
   },
   fragment_panels: ({ f, narrow }) => loaded.fragments.panels(f, narrow)
     .map(({ top, left, rows, columns }) => [top, left, rows, columns]),
+  // A tile that pairs of bits rearrange, whole; a write only of whole chunks.
+  workshop({ tile, pairs, swizzle, readers }) {
+    const { cellOf, collision, describeMap, describePhase, describeRead, describeWrite, bitsOf,
+      formulaOf, groupsOf, move, pairsOf, pointed, readRequest, roleOf, rowBit, swizzleOf, torn,
+      writeRequest } = loaded.ldmatrix_phases;
+    const whole = !torn(pairs);
+    const bits = [...Array(bitsOf(tile)).keys()];
+    const reads = !whole ? [] : readers.map((reader) => {
+      const request = readRequest(tile, pairs, reader);
+      const lanes = pointed(reader);
+      const phases = request.phases.map((_, i) =>
+        groupsOf(tile, pairs, lanes.slice(8 * i, 8 * i + 8)));
+      return [request.phases.map((one) => one.wavefronts), request.minimum,
+        describeRead(request, reader), phases, phases.map(describePhase)];
+    });
+    const written = whole ? writeRequest(tile, pairs) : null;
+    return {
+      bits: [rowBit(tile), bits.map((bit) => roleOf(tile, bit).join(" ").trim())],
+      moved: [...Array(1 << bits.length).keys()].map((at) => move(pairs, at)),
+      map: describeMap(pairs, tile), formula: formulaOf(pairs, tile), reads,
+      swizzle: swizzleOf(pairs), pairs: pairsOf(swizzle, tile), cell: cellOf(tile, 500),
+      collision: collision(pairs, bits.length),
+      write: written && [written.wavefronts, written.minimum, describeWrite(written, tile)],
+    };
+  },
+  workshop_model({ config, state }) {
+    const { readings, solved } = loaded.swizzle_workshop.workshopModel(config, state);
+    return [readings, solved];
+  },
+  toggled: ({ state, pair }) => loaded.swizzle_workshop.toggled(state, pair),
+  stepped: ({ state, tile, i, value }) => loaded.swizzle_workshop.stepped(state, tile, i, value),
   faces: ({ name }) => [typeof loaded[name].boot, typeof loaded[name].default?.render],
 };
 

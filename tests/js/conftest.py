@@ -16,6 +16,7 @@ MODULES = (
     *("tiling", "tiling_facts", "tiling_picture", "tiling_explorer"),
     *("tile_order", "block_order"),
     *("fragments", "fragment_map"),
+    *("ldmatrix_phases", "swizzle_workshop"),
 )
 
 

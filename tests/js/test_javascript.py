@@ -8,7 +8,7 @@ import pytest
 from gemmlab import sim
 from gemmlab.errors import ArgumentError
 from gemmlab.layouts import PRESETS, Access, Layout, Swizzle, Tile, describe, formula, locate
-from gemmlab.layouts.access import request
+from gemmlab.layouts.access import OPS, request
 from gemmlab.sim.places import Place, element
 from gemmlab.widgets import BankMap, predict
 from gemmlab.widgets._sector_picture import sectors
@@ -55,8 +55,14 @@ def random_access(rng):
     width = rng.choice([2, 4, 8, 16])
     element = rng.choice([e for e in (1, 2, 4, 8) if e <= width])
     pattern = rng.choice(PATTERNS).format(a=rng.choice([2, 4, 8]), b=rng.randint(1, 4))
+    ops = ["", "cp.async"][: 1 + (width > 2)] + [op for op in OPS if width == 16]
     return {
-        "access": {"pattern": pattern, "width": width, "store": rng.random() < 0.5},
+        "access": {
+            "pattern": pattern,
+            "width": width,
+            "store": rng.random() < 0.5,
+            "op": rng.choice(["", *ops]),
+        },
         "tile": {
             "rows": rng.choice([8, 16, 32, 40]),
             "row_length": rng.choice([16, 32, 48, 64, 128]),
@@ -77,7 +83,8 @@ def python_access(case):
         [[w.index, w.bank, w.wavefront, list(w.lanes)] for w in phase.words]
         for phase in found.phases
     ]
-    addresses = [int(a) for a in locate(access, tile, layout)]
+    lanes = OPS.get(access.op, 32)
+    addresses = [int(a) for a in locate(access, tile, layout)[:lanes]]
     return [addresses, words, found.wavefronts, found.conflicts, describe(found)]
 
 

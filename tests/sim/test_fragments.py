@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
+from gemmlab import fragments
+from gemmlab.errors import ArgumentError, MeasurementError
+from gemmlab.fragments import Measured, measure
 from gemmlab.layouts import FRAGMENTS, Fragment
 
 FORMS = [(dtype, k) for dtype in ("f16", "bf16") for k in (16, 8)]
@@ -99,3 +104,64 @@ def test_stmatrix(kernel_file, count, trans):
         at = f.holder(row, column)
         expected[PLACES[f.address_lane(row)], column] = ids[at.lane, at.register, at.half]
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.fixture
+def no_gpu(monkeypatch):
+    monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
+
+
+@pytest.mark.parametrize("kind", fragments.kinds(), ids=lambda kind: " ".join(kind.values()))
+def test_wmma_as_the_probe_measures_it(no_gpu, kind):
+    found = measure(**kind)
+    assert found.agrees
+    assert found.origin == ""
+    assert Measured.from_dict(json.loads(json.dumps(found.to_dict())), "") == found
+
+
+def test_all_of_wmma_is_asked_for():
+    """A and B in two types, C/D in a type each, all by rows and by columns."""
+    assert len(fragments.kinds()) == 3 * (2 * 2 + 2) * 2
+    assert {kind["name"] for kind in fragments.kinds()} == {
+        f.name for f in FRAGMENTS.values() if f.wmma
+    }
+
+
+def test_what_was_measured_is_shown(no_gpu, monkeypatch, tmp_path):
+    path = tmp_path / "wmma.json"
+    monkeypatch.setattr(fragments, "recording", lambda: path)
+    found = measure("wmma.m32n8k16 B")
+    assert "No GPU's is recorded." in repr(found)
+    assert repr(found).splitlines()[6].split() == ["5", "2,1", "3,1", "10,1", "11,1"]
+    assert "x[4] to x[15] hold x[0] to x[3] again." in repr(found)
+    assert repr(measure("wmma.m32n8k16 B", dtype="bfloat16")).count("again") == 0
+    data = {"environment": {"gpu": "NVIDIA H200"}, "fragments": [found.to_dict()]}
+    path.write_text(json.dumps(data))
+    assert "Recorded on NVIDIA H200: the same." in found._repr_html_()
+    assert fragments.recorded()[0].elements == found.elements
+    other = Measured(found.name, found.dtype, found.order, found.elements[::-1])
+    assert "The recorded one is another." in repr(other)
+    assert "FragmentMap shows another layout." in repr(other)
+
+
+def test_a_recording_that_is_not_to_be_read(tmp_path):
+    path = tmp_path / "wmma.json"
+    for text in (None, "{", "[]", '{"environment": {}}'):
+        if text is not None:
+            path.write_text(text)
+        with pytest.raises(MeasurementError, match=r"wmma\.json: .*record_wmma"):
+            fragments.recorded(path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"name": "mma.m16n8k16 A"}, "name"),
+        ({"dtype": "float32"}, "dtype"),
+        ({"name": "wmma.m16n16k16 C/D fp32", "dtype": "float16"}, "dtype"),
+        ({"order": "rows"}, "order"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(arguments, name):
+    with pytest.raises(ArgumentError, match=f"^{name}: got .*, allowed are"):
+        measure(**arguments)

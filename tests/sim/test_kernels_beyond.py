@@ -89,7 +89,8 @@ def test_edges_are_guarded():
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in registry.names() if n[6:8] in ("15", "16", "17", "18", "19")]
+    "name",
+    [n for n in registry.names() if n[:5] == "sgemm" and n[6:8] in ("15", "16", "17", "18", "19")],
 )
 def test_no_findings(name):
     assert not sim.trace(lab.kernel(name), 128, 128, 64).findings

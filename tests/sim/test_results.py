@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from step_cases import step_cases
 
 from gemmlab import registry, sim
 
@@ -34,28 +35,31 @@ def test_product_is_exact(name, shape, traced):
         assert result.findings == ()
 
 
-@pytest.mark.parametrize("name", registry.names())
-@pytest.mark.parametrize(("alpha", "beta"), SCALES)
-def test_alpha_and_beta(name, alpha, beta):
-    A, B, C = sim.integer_matrices(128, 128, 32, seed=1)
-    expected = alpha * (A @ B) + beta * C
-    sim.load(registry.get(name)).launch(A, B, C, 128, 128, 32, alpha, beta)
-    np.testing.assert_array_equal(C, expected.astype(np.float32))
+@pytest.mark.parametrize("case", step_cases(), ids=str)
+def test_alpha_and_beta(case):
+    module, plain = case.module(), sim.integer_matrices(*case.sizes, seed=1)
+    for alpha, beta in SCALES:
+        A, B, C = case.matrices(seed=1)
+        expected = alpha * (plain[0] @ plain[1]) + beta * plain[2]
+        module.launch(A, B, C, *case.sizes, alpha, beta)
+        np.testing.assert_array_equal(C, case.rounded(expected))
 
 
-@pytest.mark.parametrize("name", registry.names())
-def test_beta_zero_does_not_read_c(name):
-    A, B, C = sim.integer_matrices(128, 128, 32)
-    C[:] = np.nan
-    sim.load(registry.get(name)).launch(A, B, C, 128, 128, 32, 3.0, 0.0)
-    np.testing.assert_array_equal(C, 3.0 * (A @ B))
+@pytest.mark.parametrize("case", step_cases(), ids=str)
+def test_beta_zero_does_not_read_c(case):
+    A, B, C = case.matrices()
+    C[:] = case.rounded(np.full_like(C, np.nan, np.float32))
+    case.module().launch(A, B, C, *case.sizes, 3.0, 0.0)
+    plain = sim.integer_matrices(*case.sizes)
+    np.testing.assert_array_equal(C, case.rounded(3.0 * (plain[0] @ plain[1])))
 
 
-@pytest.mark.parametrize("name", registry.names())
-def test_empty_sum(name):
-    A, B, C = sim.integer_matrices(128, 128, 0)
-    expected = 2.0 * C
-    sim.load(registry.get(name)).launch(A, B, C, 128, 128, 0, 1.0, 2.0)
+@pytest.mark.parametrize("case", step_cases(), ids=str)
+def test_empty_sum(case):
+    M, N, _ = case.sizes
+    A, B, C = case.matrices(M, N, 0)
+    case.module().launch(A, B, C, M, N, 0, 1.0, 2.0)
+    expected = case.rounded(2.0 * sim.integer_matrices(M, N, 0)[2])
     np.testing.assert_array_equal(C, expected)
 
 

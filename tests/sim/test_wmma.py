@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gemmlab import sim
+from gemmlab.layouts import FRAGMENTS
 
-SHAPES = {"m16n16k16": (16, 16), "m32n8k16": (32, 8), "m8n32k16": (8, 32)}
+SHAPES = ("m16n16k16", "m32n8k16", "m8n32k16")
 LD = 64
 
 
@@ -30,45 +31,6 @@ def test_products_are_exact_on_integers(kernel_file, dtype, m, source):
     assert trace.findings == ()
 
 
-def registers(matrix: np.ndarray, order: list[tuple[int, int]]) -> np.ndarray:
-    """(lanes, elements): of each 8x8 piece row lane / 4, columns 2 (lane % 4) and the next."""
-    lane = np.arange(32)
-    row, column = lane // 4, lane % 4 * 2
-    pairs = [
-        np.stack([matrix[r + row, c + column], matrix[r + row, c + column + 1]], axis=1)
-        for r, c in order
-    ]
-    return np.concatenate(pairs, axis=1)
-
-
-# Pieces of mma.sync.m16n8k16's operands: a wide one has two rows of pieces for each 16 rows, a
-# narrow one has one row of pieces for each 8; for both, k is the column.
-def wide(rows: int) -> list[tuple[int, int]]:
-    return [(m + r, k) for m in range(0, rows, 16) for k in (0, 8) for r in (0, 8)]
-
-
-def narrow(rows: int) -> list[tuple[int, int]]:
-    return [(n, k) for n in range(0, rows, 8) for k in (0, 8)]
-
-
-def expected_elements(use: str, dtype: str, m: int, n: int, stored: np.ndarray) -> np.ndarray:
-    """What x[] of each lane holds. stored: the matrix as a row-major one of LD columns."""
-    swapped = m == 8  # the product is computed transposed
-    if use == "a":
-        held = registers(stored, narrow(m) if swapped else wide(m))
-    elif use == "b":
-        held = registers(stored.T, wide(n) if swapped else narrow(n))
-    else:
-        order = (
-            [(r, c) for c in (0, 8) for r in (0, 8)]
-            if m == 16
-            else [(r, 0) for r in range(0, 32, 8)]
-        )
-        held = registers(stored.T if swapped else stored, order)
-    repeats = 16 // held.shape[1] if dtype == "f16" and use != "c" else 1
-    return np.tile(held, repeats)
-
-
 @pytest.mark.parametrize("columns", [False, True])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("fragment", ["a_f16", "b_f16", "a_bf16", "b_bf16", "c_f32", "c_f16"])
@@ -80,8 +42,11 @@ def test_which_element_is_where(kernel_file, fragment, shape, columns):
     kernel_file("wmma_map").module(f"{fragment}_{shape}").launch(
         memory, memory, out, int(columns), 1, 1
     )
+    part = {"c_f32": "C/D fp32", "c_f16": "C/D fp16"}.get(fragment, use.upper())
+    f = FRAGMENTS[f"wmma.{shape} {part}"]
+    count = f.elements * (f.repeats if dtype == "f16" else 1)
     stored = memory.T if columns else memory
-    elements = expected_elements(use, dtype, *SHAPES[shape], stored)
+    elements = np.array([[stored[f.x(t, i)] for i in range(count)] for t in range(32)])
     np.testing.assert_array_equal(out[:, : elements.shape[1]], elements)
     assert not out[:, elements.shape[1] :].any()
 

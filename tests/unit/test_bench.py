@@ -332,3 +332,104 @@ def test_a_missing_row_is_named(recording):
         measurements.recorded().row("sgemm_09", 4096)
     with pytest.raises(MeasurementError, match="2 rows for cublas"):
         measurements.recorded().row("cublas")
+
+
+# ---- 16-bit types ----
+
+STAGES, WRITE_BACK = "hgemm_17_stages", "hgemm_16_write_back"
+
+
+@pytest.fixture
+def half_recording(recording):
+    """Also a recording of two 16-bit steps: in bf16 at two sizes, in fp16 and with C in fp32."""
+    runs = [(1024, "bf16"), (4096, "bf16"), (4096, "fp16"), (4096, "bf16_fp32")]
+    rates = {STAGES: 600, WRITE_BACK: 500, "cublas": 700, "cublaslt_best": 710}
+    rows = [
+        row(name, size, rate - 10 * i, precision=types)
+        for i, (size, types) in enumerate(runs)
+        for name, rate in rates.items()
+    ]
+    env = measurements.load(recording).environment
+    section = {"environment": env, **BenchResult(tuple(rows), "recorded", env).to_dict()}
+    made = measurements.Measurements("NVIDIA H200", {"benchmark": section}, "hgemm")
+    path = measurements.save(made)
+    assert path.name == "h200_hgemm.json"
+    return path
+
+
+def test_a_16_bit_step_is_shown_in_its_first_precision(half_recording):
+    result = bench_function([STAGES, WRITE_BACK], sizes=[1024, 4096])
+    assert {r.precision for r in result.rows} == {"bf16"}
+    assert [r.tflops for r in result.rows] == [600, 500, 700, 710, 590, 490, 690, 700]
+    assert "; bf16, sums in fp32." in repr(result)
+    assert "types" not in result._table()[0]
+
+
+@pytest.mark.parametrize(("types", "rate"), [("fp16", 580), ("bf16_fp32", 570)])
+def test_another_precision_is_shown_on_request(half_recording, types, rate):
+    result = bench_function(STAGES, precision=types)
+    assert [r.tflops for r in result.rows] == [rate, rate + 100, rate + 110]
+    assert {r.precision for r in result.rows} == {types}
+
+
+def test_fp32_s_recording_is_left_alone(half_recording):
+    assert {r.precision for r in bench_function(COALESCED).rows} == {"fp32"}
+    assert bench_function(COALESCED).row("cublas").tflops == 50
+    assert measurements.load().family == "sgemm"
+    assert measurements.load(family="hgemm").family == "hgemm"
+    assert [path.name for path in measurements.paths()] == ["h200.json", "h200_hgemm.json"]
+    assert measurements.paths("sgemm")[0].name == "h200.json"
+
+
+def test_a_precision_that_was_not_recorded_is_said(half_recording):
+    with pytest.raises(MeasurementError, match=r"hgemm_17_stages at 4096 \(fp16_fp32, mode int"):
+        bench_function(STAGES, precision="fp16_fp32")
+    with pytest.raises(MeasurementError, match=r"at 4096 \(fp16, mode interleaved, L2 cold\)"):
+        bench_function(STAGES, sizes=[2048], precision="fp16")
+
+
+def test_rows_of_several_precisions_name_them(half_recording):
+    found = measurements.load(half_recording).bench().only(kernels=[STAGES])
+    assert "types" in found._table()[0]
+    assert "bf16 and fp16 and bf16, C in fp32, sums in fp32" in repr(found)
+    assert found.only(precision="fp16").row(STAGES).tflops == 580
+    with pytest.raises(MeasurementError, match="3 rows for"):
+        found.row(STAGES, 4096)
+
+
+def test_steps_of_two_families_are_not_timed_together(recording):
+    with pytest.raises(ArgumentError, match="got 'fp32'; hgemm_17_stages is compiled for bf16"):
+        bench_function([COALESCED, STAGES])
+    with pytest.raises(ArgumentError, match="got 'bf16'; sgemm_02_coalesced is compiled for fp32"):
+        bench_function([STAGES, COALESCED])
+
+
+def test_tf32_is_no_baseline_of_16_bit_inputs(recording):
+    with pytest.raises(
+        ArgumentError, match="cublas_tf32 has fp32 inputs; the kernels here take bf"
+    ):
+        bench_function(STAGES, baselines=TF32)
+
+
+def test_without_kernels_all_that_have_the_precision_run(recording, monkeypatch):
+    import sys
+
+    module = sys.modules["gemmlab.bench"]
+    asked = []
+    monkeypatch.setattr(module, "_recorded", lambda names, *_: asked.append(names))
+    bench_function(sizes=[4096])
+    bench_function(sizes=[4096], precision="fp16_fp32")
+    assert [name.partition("_")[0] for name in (asked[0][0], asked[0][-1])] == ["sgemm"] * 2
+    assert asked[1] == [spec.name for spec in registry.KERNELS if spec.family == "hgemm"]
+
+
+def test_no_recording_of_a_family_says_how_to_make_one(recording):
+    how = r"no recorded run of hgemm; `python -m gemmlab record --family hgemm` on a machine with"
+    with pytest.raises(MeasurementError, match=how):
+        bench_function(STAGES)
+
+
+def test_a_section_that_is_missing_names_the_family(half_recording):
+    loaded = measurements.load(half_recording)
+    with pytest.raises(MeasurementError, match="`python -m gemmlab record --family hgemm --only l"):
+        loaded.section("limits")

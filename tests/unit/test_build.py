@@ -1,6 +1,11 @@
 """Building for a GPU, as far as it goes without one: what is missing, old, or does not compile."""
 
+import re
 import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -40,7 +45,7 @@ def test_gpu_too_old(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (5, 2))
     with pytest.raises(BackendError, match=r"compute capability 7.0 or newer; this one has 5.2"):
-        run._gpu_module(registry.KERNELS[0])
+        run._gpu_module(registry.KERNELS[0], "fp32")
 
 
 def test_the_compilers_message_keeps_the_kernels_own_line():
@@ -55,13 +60,101 @@ def test_headers_are_part_of_the_key():
     assert files == ["06_swizzled_a.cuh", "epilogue.cuh", "vec.cuh", "host.cuh"]
 
 
+SGEMM, HGEMM = (
+    [spec for spec in registry.KERNELS if spec.family == family] for family in ("sgemm", "hgemm")
+)
+
+
 @needs_nvcc
-@pytest.mark.parametrize("spec", registry.KERNELS, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", SGEMM, ids=lambda spec: spec.name)
 def test_every_step_compiles_for_hopper_without_spills(spec):
     used = build.resources(spec)
     assert used.shared_bytes == spec.shared_bytes
     assert used.spill_stores_bytes == used.spill_loads_bytes == 0
     assert used.registers * spec.threads <= 65536
+
+
+TARGETS = ("80", "86", "89", "90a", "120a")
+TYPES = ("bf16", "bf16_fp32")  # fp16 differs in the instructions' types alone
+
+
+def compiled(target: str, folder) -> dict[str, list[build.Resources]]:
+    """What ptxas says of the kernels of every 16-bit step, in TYPES: one call of nvcc for all."""
+    text = "".join(f'#include "{spec.path}"\n' for spec in HGEMM)
+    for launch in (s.launch + s.template_arguments(types) for s in HGEMM for types in TYPES):
+        text += f"template cudaError_t {launch}(const GemmArgs&, cudaStream_t);\n"
+    source = folder / f"steps_{target}.cu"
+    source.write_text(text)
+    command = [build.nvcc(), *build._FLAGS, f"-I{build.kernels_folder()}", build._gencode(target)]
+    done = subprocess.run(
+        [*command, "-Xptxas=-v", "-cubin", str(source), "-o", str(source.with_suffix(".cubin"))],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, build._compiler_lines(done.stderr)
+    found: dict[str, list[build.Resources]] = {}
+    for part in done.stderr.split("Compiling entry function ")[1:]:
+        namespace = re.match(r"'_ZN(\d+)(\w+)", part)  # the length of the name, then the name
+        name = namespace[2][: int(namespace[1])]
+        found.setdefault(name, []).append(build._parse_ptxas(part))
+    return found
+
+
+@pytest.fixture(scope="module")
+def on_every_target(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("targets")
+    with ThreadPoolExecutor(2) as pool:
+        found = pool.map(lambda target: compiled(target, folder), TARGETS)
+        return dict(zip(TARGETS, found, strict=True))
+
+
+@needs_nvcc
+@pytest.mark.parametrize("spec", HGEMM, ids=lambda spec: spec.name)
+def test_every_16_bit_step_compiles_for_every_target_without_spills(spec, on_every_target):
+    dynamic = "extern __shared__" in spec.path.read_text()
+    for target, steps in on_every_target.items():
+        assert len(steps[spec.name]) == len(TYPES), target
+        for used in steps[spec.name]:
+            assert used.spill_stores_bytes == used.spill_loads_bytes == 0, target
+            assert used.shared_bytes == (0 if dynamic else spec.shared_bytes), target
+            assert used.registers * spec.threads <= 65536, target
+
+
+# ---- shared memory that a GPU does not have ----
+
+LARGE = registry.get("hgemm_17_stages")
+
+
+def small_gpu(monkeypatch, most: int | None) -> None:
+    """A GPU whose blocks have `most` bytes of shared memory; None: torch does not tell."""
+    properties = SimpleNamespace(name="NVIDIA Small")
+    if most is not None:
+        properties.shared_memory_per_block_optin = most
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (8, 6))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(build, "load", lambda spec, precision: (spec.name, precision))
+    monkeypatch.setattr(run, "_built", cache(run._built.__wrapped__))
+
+
+def test_a_step_that_needs_too_much_shared_memory_is_refused_with_both_numbers(monkeypatch):
+    small_gpu(monkeypatch, LARGE.shared_bytes - 1)
+    needs, has = f"{LARGE.shared_bytes:,}", f"{LARGE.shared_bytes - 1:,}"
+    with pytest.raises(BackendError, match=f"needs {needs} bytes .* NVIDIA Small gives .* {has}"):
+        run._gpu_module(LARGE, "bf16")
+
+
+@pytest.mark.parametrize("most", [LARGE.shared_bytes, 232448, None])
+def test_one_that_fits_is_built(monkeypatch, most):
+    small_gpu(monkeypatch, most)
+    assert run._gpu_module(LARGE, "fp16_fp32") == (LARGE.name, "fp16_fp32")
+
+
+def test_what_a_variant_needs_its_launcher_asks_for(monkeypatch):
+    small_gpu(monkeypatch, LARGE.shared_bytes - 1)
+    fewer = lab.variant(LARGE, {"STAGES = 3": "STAGES = 2"})
+    assert run._gpu_module(fewer.spec, "bf16") == (LARGE.name, "bf16")
 
 
 @needs_nvcc

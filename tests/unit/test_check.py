@@ -7,10 +7,10 @@ import pytest
 
 import gemmlab as lab
 from gemmlab import registry
+from gemmlab.check import ALPHA_BETA, CONFIG_FACTORS
 from gemmlab.errors import ArgumentError, BackendError
 
 TILED = "sgemm_03_block_tiling"
-
 # What is changed, and what the report must say about it.
 WRONG = {
     "forgets alpha": (TILED, {"acc, alpha, beta)": "acc, 1.0f, beta)"}, "alpha=0.5"),
@@ -55,6 +55,95 @@ def test_wrong_kernels_fail(mistake):
     report = lab.check(lab.variant(name, changes), device="cpu")
     assert not report.ok
     assert re.search(says, repr(report)), report
+
+
+HALF, FAST = "hgemm_01_naive", "hgemm_17_stages"
+SUM = "acc += to_float(a) * to_float(b);"
+TO_BF16, TO_FP16 = "__bfloat162float(__float2bfloat16_rn({}))", "__half2float(__float2half_rn({}))"
+CUT_OFF = """__device__ float cut_off(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, 4);
+  bits &= 0xffff0000;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+template <class T, class TC>
+__global__"""
+ALL = ("bf16", "fp16", "bf16_fp32", "fp16_fp32")
+# What is changed in a step for 16-bit types, and in which of them that must be found.
+WRONG_16_BIT = {
+    "leaves out the last k": (HALF, {"k < K; ++k": "k + 1 < K; ++k"}, ALL),
+    "sums in bf16": (HALF, {SUM: f"acc = {TO_BF16.format(SUM[7:-1] + ' + acc')};"}, ALL),
+    # Of 16 bits, bf16 has too few to show it.
+    "sums in fp16": (HALF, {SUM: f"acc = {TO_FP16.format(SUM[7:-1] + ' + acc')};"}, ALL[1:]),
+    "rounds the sum once in the middle": (
+        HALF,
+        {SUM: f"{SUM} if (k == K / 2) acc = {TO_BF16.format('acc')};"},
+        ALL,
+    ),
+    "rounds before it adds beta * C": (
+        HALF,
+        {"acc, alpha, beta)": "to_float(from_float<T>(acc)), alpha, beta)"},
+        ALL,
+    ),
+    "takes fp16 for bf16": (
+        HALF,
+        {"to_float(b);": "__half2float(*(const __half*)&b);"},
+        ("bf16", "bf16_fp32"),
+    ),
+    "cuts off C instead of rounding it": (  # what is left is all bf16 can hold
+        HALF,
+        {
+            "acc, alpha, beta)": "cut_off(acc), alpha, beta)",
+            "template <class T, class TC>\n__global__": CUT_OFF,
+        },
+        ("bf16", "bf16_fp32", "fp16_fp32"),
+    ),
+    "leaves out products of the last tile": (
+        FAST,
+        {"k_mma < BK;": "k_mma < (k_tile + BK < K ? BK : MMA_K);"},
+        ALL,
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", WRONG_16_BIT)
+def test_wrong_16_bit_kernels_fail(mistake):
+    name, changes, found_in = WRONG_16_BIT[mistake]
+    wrong = lab.variant(name, changes)
+    found = {types for types in ALL if not lab.check(wrong, device="cpu", precisions=[types]).ok}
+    assert found >= set(found_in)
+
+
+def test_a_report_names_the_precision_that_is_wrong():
+    name, changes, _ = WRONG_16_BIT["takes fp16 for bf16"]
+    report = lab.check(lab.variant(name, changes), [(8, 8, 8)], device="cpu")
+    lines = repr(report).splitlines()
+    assert lines[0].endswith("WRONG on the simulator, 4 of 7 cases")
+    assert lines[-1].startswith("  M=8 N=8 K=8 alpha=1.25 beta=-2.0 bf16_fp32: ")
+    assert {case.precision for case in report.cases if case.problem} == {"bf16", "bf16_fp32"}
+
+
+def test_every_precision_is_checked_the_first_with_all_factors():
+    cases = lab.check(HALF, shapes=[(8, 8, 8)], device="cpu").cases
+    assert [(c.precision, c.alpha, c.beta) for c in cases] == [
+        *(("bf16", *factors) for factors in ALPHA_BETA),
+        *((types, *CONFIG_FACTORS) for types in ALL[1:]),
+    ]
+    report = lab.check(HALF, shapes=[(8, 8, 8)], device="cpu", precisions=["fp16_fp32"])
+    assert {case.precision for case in report.cases} == {"fp16_fp32"}
+    assert len(report.cases) == len(ALPHA_BETA)
+    assert "on the simulator (fp16, C in fp32); largest error" in repr(report)
+    assert report.to_dict()["cases"][0]["precision"] == "fp16_fp32"
+
+
+def test_a_race_in_16_bits_is_found_in_the_precision_that_was_asked_for():
+    careless = lab.variant(
+        FAST, {"__syncthreads();              // everyone's is": "// everyone's is"}
+    )
+    for types in ("bf16", "fp16_fp32"):
+        report = lab.check(careless, [(128, 128, 96)], device="cpu", precisions=[types])
+        assert not report.ok and report.findings
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,24 @@ def test_bench_with_tf32_asks_for_one_more_baseline(call, monkeypatch):
     ]
 
 
+def test_bench_and_record_take_types_and_families(call, monkeypatch):
+    import sys
+
+    import gemmlab.record  # noqa: F401
+
+    asked = []
+    result = types.SimpleNamespace(to_dict=dict)
+    fake = lambda *_, precision, **__: asked.append(precision) or result  # noqa: E731
+    monkeypatch.setattr(sys.modules["gemmlab.bench"], "bench", fake)
+    assert call("bench", "--json", "--precision", "bf16_fp32").exit_code == 0
+    assert call("bench", "--precision", "int8").exit_code == 2
+    fake = lambda *given: asked.append(given) or "h200_hgemm.json"  # noqa: E731
+    monkeypatch.setattr(sys.modules["gemmlab.record"], "record", fake)
+    assert "wrote h200_hgemm.json" in call("record", "--family", "hgemm").output
+    assert call("record", "--family", "dgemm").exit_code == 2
+    assert asked == ["bf16_fp32", (None, None, None, None, "hgemm")]
+
+
 @pytest.mark.parametrize("sizes", ["4k", "12x13", "", "-5", "1024;2048"])
 def test_bad_sizes_are_a_usage_error(call, sizes):
     done = call("bench", "--sizes", sizes)

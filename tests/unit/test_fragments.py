@@ -4,9 +4,11 @@ import base64
 import json
 import re
 from dataclasses import FrozenInstanceError
+from itertools import product
 
 import pytest
 
+from gemmlab import fragments
 from gemmlab.errors import ArgumentError
 from gemmlab.layouts import FRAGMENTS, Fragment, Holder, fragment
 from gemmlab.widgets import FragmentMap
@@ -20,8 +22,8 @@ def test_both_ways_are_inverse(f):
     held = [f.holder(*at) for at in places]
     assert [f.element(h.lane, h.register, h.half) for h in held] == places
     halves = (None,) if f.bits == 32 else (0, 1)
-    every = {Holder(t, r, h) for t in range(32) for r in range(f.registers) for h in halves}
-    assert set(held) == every
+    every = {(t, r, h) for t in range(32) for r in range(f.registers) for h in halves}
+    assert {(h.lane, h.register, h.half) for h in held} == every
     assert len(held) == len(every)
 
 
@@ -83,6 +85,60 @@ def test_ldmatrix_makes_operands():
     assert all(load.holder(r, c) == b.holder(r, c) for r in range(16) for c in range(8))
 
 
+WMMA = [f for f in FRAGMENTS.values() if f.wmma]
+
+
+@pytest.mark.parametrize("f", WMMA, ids=lambda f: f.name)
+def test_elements_of_wmma(f):
+    """Two of a register are neighbours in x[]; those of __half repeat until there are 16."""
+    for row in range(f.rows):
+        for column in range(f.columns):
+            at = f.holder(row, column)
+            assert at.x == (at.register if f.bits == 32 else 2 * at.register + at.half)
+            assert f.x(at.lane, at.x) == (row, column)
+            assert f.x(at.lane, at.x + (f.repeats - 1) * f.elements) == (row, column)
+    assert f.elements * f.repeats == (8 if "C/D" in f.name else 16)
+    assert 32 * f.elements == f.rows * f.columns
+
+
+@pytest.mark.parametrize(("shape", "down", "right"), [("m16n16k16", 0, 8), ("m32n8k16", 16, 0)])
+def test_wmma_is_two_mma(shape, down, right):
+    """Side by side, with one A, or one above the other, with one B."""
+    a, b, c = (fragment(f"mma.m16n8k16 {part}") for part in ("A", "B", "C/D"))
+    A, B, C = (fragment(f"wmma.{shape} {part}") for part in ("A", "B", "C/D fp32"))
+    for n, lane in product((0, 1), range(32)):
+        for i in range(8):
+            row, column = a.element(lane, i // 2, i % 2)
+            assert A.x(lane, i + 8 * n * (down > 0)) == (row + n * down, column)
+        for i in range(4):
+            row, column = b.element(lane, i // 2, i % 2)
+            assert B.x(lane, i + 4 * n * (right > 0)) == (row, column + n * right)
+            row, column = c.element(lane, i)
+            assert C.x(lane, i + 4 * n) == (row + n * down, column + n * right)
+
+
+def test_wmma_of_8_rows_is_that_of_8_columns_transposed():
+    for mine, other in (("A", "B"), ("B", "A"), ("C/D fp32", "C/D fp32"), ("C/D fp16", "C/D fp16")):
+        f, turned = fragment(f"wmma.m8n32k16 {mine}"), fragment(f"wmma.m32n8k16 {other}")
+        for lane in range(32):
+            for i in range(f.elements):
+                assert f.x(lane, i) == turned.x(lane, i)[::-1]
+
+
+RECORDINGS = sorted(fragments.recording().parent.glob("wmma_*.json"))
+
+
+@pytest.mark.skipif(
+    not RECORDINGS, reason="no GPU's wmma fragments are recorded: run tests/gpu/record_wmma.py"
+)
+def test_wmma_is_what_gpus_have():
+    for path in RECORDINGS:
+        found = fragments.recorded(path)
+        kinds = [{"name": one.name, "dtype": one.dtype, "order": one.order} for one in found]
+        assert kinds == fragments.kinds()
+        assert [one for one in found if not one.agrees] == []
+
+
 def test_addresses():
     load = fragment("stmatrix.x2")
     assert [load.address_lane(row) for row in range(16)] == list(range(16))
@@ -101,9 +157,14 @@ def test_words():
     )
     assert load.describe_lane(9).endswith("It gives the address of row 1 of matrix 1.")
     assert load.describe_lane(16).endswith("Its address is not used.")
-    assert (
-        fragment("mma.m16n8k8 C/D").describe(1, 3) == "Row 1 of C/D, column 3: lane 5, register 1."
+    c, sums = fragment("mma.m16n8k8 C/D"), fragment("wmma.m8n32k16 C/D fp16")
+    assert c.describe(1, 3) == "Row 1 of C/D, column 3: lane 5, register 1."
+    assert sums.describe(1, 11) == "Row 1 of C/D, column 11: lane 12, x[3]."
+    assert fragment("wmma.m32n8k16 B").describe_lane(5) == (
+        "Lane 5 holds x[0], x[1] rows 2 and 3, column 1; x[2], x[3] rows 10 and 11, column 1. "
+        "In a fragment of __half, x[4] to x[15] repeat them."
     )
+    assert Fragment("X", ((0, 0),), "").describe(0, 1).startswith("Row 0 of X, column 1: lane 0,")
 
 
 @pytest.mark.parametrize(
@@ -118,6 +179,9 @@ def test_words():
         (lambda: fragment("ldmatrix.x2").element(0, 2, 0), "register"),
         (lambda: fragment("ldmatrix.x2").element(0, 1), "half"),
         (lambda: fragment("mma.m16n8k8 C/D").element(0, 1, 0), "half"),
+        (lambda: fragment("wmma.m16n16k16 A").x(32, 0), "lane"),
+        (lambda: fragment("wmma.m16n16k16 A").x(0, 16), "i"),
+        (lambda: fragment("wmma.m16n16k16 C/D fp32").x(0, 8), "i"),
         (lambda: fragment("ldmatrix.x1").address_lane(8), "row"),
         (lambda: fragment("ldmatrix.x1").addressed_row(32), "lane"),
         (lambda: Fragment("X", ((0, 0), (0, 16)), ""), "origins"),

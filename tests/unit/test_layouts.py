@@ -453,6 +453,9 @@ def test_a_swizzle_that_leaves_the_tile_is_refused():
     [
         (lambda: Access("column", 3), "width"),
         (lambda: Access("column", 1), "width"),
+        (lambda: Access("column", 8, op="ldmatrix.x4"), "width"),
+        (lambda: Access("column", 2, op="cp.async"), "width"),
+        (lambda: Access("column", 16, op="ldmatrix"), "op"),
         (lambda: Access("no such pattern"), "pattern"),
         (lambda: Access(7), "pattern"),
         (lambda: Access("row = lane"), "'col = ...' is missing"),

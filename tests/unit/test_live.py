@@ -15,6 +15,7 @@ import torch
 from gemmlab import cublaslt, live, registry, timing
 from gemmlab.errors import ArgumentError, LaunchError, WrongResultError
 from gemmlab.live import Protocol
+from gemmlab.precision import HALF, PRECISIONS
 from gemmlab.timing import GpuTimer, Launch
 
 SHAPE = (64, 96, 32)
@@ -84,7 +85,7 @@ def gpu(monkeypatch):
     monkeypatch.setattr(timing, "Clock", FakeClock)
     M, N, K = SHAPE
     operands = (torch.randn(M, K), torch.randn(K, N), torch.empty(M, N))
-    monkeypatch.setattr(live, "random_operands", lambda shape: operands)
+    monkeypatch.setattr(live, "random_operands", lambda *_: operands)
     monkeypatch.setattr(GpuTimer, "heat", lambda *_: None)
     monkeypatch.setattr(GpuTimer, "rest", lambda *_: None)
 
@@ -211,6 +212,65 @@ def test_a_wrong_kernel_is_not_timed(gpu):
         live.measure({"mine": FakeHandle(200.0, error=1e-3)}, SHAPE, protocol())
     with pytest.raises(LaunchError, match="wrong"):
         live.measure({"mine": FakeHandle(200.0, error=float("nan"))}, SHAPE, protocol())
+
+
+# ---- 16-bit types ----
+
+
+class HalfHandle(FakeHandle):
+    """One of a step for 16-bit types, with sums in fp32."""
+
+    def launcher(self, A, B, C):
+        def launch() -> None:
+            FakeEvent.now += self.us
+            C.copy_((A.float() @ B.float()) * (1 + self.error))
+
+        return launch
+
+
+@pytest.fixture
+def half(gpu, monkeypatch):
+    """`gpu` with operands in the types that are asked for."""
+
+    def random_operands(shape, types):
+        A, B, C = gpu
+        given, made = (getattr(torch, t) for t in (PRECISIONS[types].given, PRECISIONS[types].made))
+        return A.to(given), B.to(given), C.to(made)
+
+    monkeypatch.setattr(live, "random_operands", random_operands)
+    monkeypatch.setattr(live, "launch_cublas", HalfHandle(100.0).launcher)
+
+
+@pytest.mark.parametrize("types", HALF)
+def test_rows_name_their_precision(half, types):
+    handles = {"mine": HalfHandle(200.0)}
+    rows, _, _ = live.measure(handles, SHAPE, protocol(precision=types))
+    assert [(row.kernel, row.precision) for row in rows] == [("mine", types), ("cublas", types)]
+    assert rows[0].ratio == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("types", "right", "wrong"),
+    [
+        *(("bf16", 1e-3, 2e-2), ("fp16", 1e-4, 2e-3)),
+        *(("bf16_fp32", 1e-5, 1e-3), ("fp16_fp32", 1e-5, 1e-3)),
+    ],
+)
+def test_what_counts_as_wrong_depends_on_the_type_of_c(half, types, right, wrong):
+    live.measure({"mine": HalfHandle(200.0, error=right)}, SHAPE, protocol(precision=types))
+    with pytest.raises(WrongResultError, match="mine: its result at 64x96x32 is wrong"):
+        live.measure({"mine": HalfHandle(200.0, error=wrong)}, SHAPE, protocol(precision=types))
+
+
+def test_cublas_writes_fp32_where_c_is_fp32(monkeypatch):
+    asked = []
+    monkeypatch.setattr(torch, "mm", lambda *_, **options: asked.append(options))
+    A, B, C = torch.ones(2, 2).half(), torch.ones(2, 2).half(), torch.empty(2, 2)
+    live.launch_cublas(A, B, C)()
+    assert asked == [{"out_dtype": torch.float32, "out": C}]
+    short = torch.empty(2, 2).half()
+    live.launch_cublas(A, B, short)()  # torch.matmul
+    assert len(asked) == 1 and torch.equal(short, A @ B)
 
 
 def test_a_warm_launch_is_preceded_by_itself_and_a_cold_one_by_a_flush(gpu):

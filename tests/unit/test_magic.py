@@ -22,6 +22,7 @@ from gemmlab.cells import handmade
 from gemmlab.cells.diagnostics import translate
 from gemmlab.cells.text import compose
 from gemmlab.errors import ArgumentError, BackendError, BuildError, UnknownKernelError
+from gemmlab.precision import HALF
 from gemmlab.run import Kernel
 
 LIKE = "sgemm_06_swizzled_a"
@@ -409,3 +410,37 @@ def test_in_a_notebook_importing_gemmlab_is_enough(monkeypatch):
     assert checked[0].data["text/plain"].startswith("mine: right in all 4 cases")
     assert not notebook.cells[-1].outputs or "already loaded" in notebook.cells[-1].outputs[0].text
     nbformat.validate(notebook)
+
+
+# ---- 16-bit types ----
+
+HALF_DOT = """\
+// [dot]
+float acc = 0.0f;
+for (int k = K - 1; k >= 0; --k)
+  acc += to_float(A[(size_t)row * K + k]) * to_float(B[(size_t)k * N + col]);
+// [/dot]
+"""
+
+
+def test_a_version_of_a_16_bit_step(cell, monkeypatch):
+    monkeypatch.setattr(handmade, "find_nvcc", lambda: None)
+    built = cell("mine --like hgemm_01_naive", HALF_DOT)
+    assert "0 bytes of static shared memory a block, at most 1024 threads" in built.facts
+    assert built.kernel.spec.family == "hgemm"
+    report = lab.check(built.kernel, [(33, 20, 7)], device="cpu")
+    assert report.ok and {case.precision for case in report.cases} == set(HALF)
+    assert lab.trace(built.kernel, 32, 32, 8).findings == ()
+
+
+def test_a_16_bit_kernel_without_a_parent_names_its_precisions(cell, monkeypatch):
+    monkeypatch.setattr(handmade, "find_nvcc", lambda: None)
+    text = registry.get("hgemm_01_naive").path.read_text().replace("hgemm_01_naive", "mine")
+    built = cell("mine --precisions bf16,bf16_fp32", text)
+    assert built.kernel.spec.precisions == ("bf16", "bf16_fp32")
+    A, B = lab.matrices(9, 8, 7, device="cpu", dtype="bfloat16")
+    assert built.kernel(A, B).dtype == A.dtype
+    with pytest.raises(ArgumentError, match=r"A: is float16, mine takes bfloat16; use"):
+        built.kernel(A.half(), B.half())
+    with pytest.raises(ArgumentError, match="precision: got 'int8'; there are fp32, bf16"):
+        cell("other --precisions int8", text.replace("mine", "other"))

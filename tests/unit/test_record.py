@@ -325,10 +325,13 @@ def test_without_steps_for_any_shape_cublas_is_recorded_alone(on_a_gpu, measured
 
 
 def test_steps_for_any_shape_take_any():
-    for name in record.ANY_SHAPE:
+    there = [name for name in record.ANY_SHAPE if name in registry.names()]
+    assert "sgemm_20_any_shape" in there
+    for name in there:
         assert registry.get(name).multiple_of == (1, 1, 1)
     assert len(set(record.SHAPES)) == len(record.SHAPES)
-    assert not {(size, size, size) for size in record.SIZES} & set(record.SHAPES)
+    cubes = {(size, size, size) for sizes in record.SIZES.values() for size in sizes}
+    assert not cubes & set(record.SHAPES)
 
 
 def test_tuning_comes_first_and_measures_everything_anew(on_a_gpu, measured, monkeypatch):
@@ -356,6 +359,129 @@ def test_a_tiled_step_is_tuned_where_it_fits(on_a_gpu, measured, monkeypatch):
 def test_nothing_to_tune_is_an_empty_section(on_a_gpu, measured):
     record.record(only=["tuning"], kernels=[NAIVE])
     assert load(on_a_gpu).trials() == ()
+
+
+# ---- families ----
+
+HALVES = [spec.name for spec in registry.KERNELS if spec.family == "hgemm"]
+FIRST, LAST = HALVES[0], HALVES[-1]
+
+
+class MeasuredInTypes(Measured):
+    """`Measured` that also notes the precision, and writes it into the rows."""
+
+    def __init__(self):
+        super().__init__()
+        self.types = "bf16"
+
+    def bench(self, kernels, sizes, baselines=DEFAULT_BASELINES, precision="bf16", mode="", **how):
+        self.types = precision
+        result = super().bench(kernels, sizes, baselines)
+        self.benched[-1] = (len(kernels), list(sizes), tuple(baselines), precision)
+        return result
+
+    def row(self, name, shape):
+        return dataclasses.replace(super().row(name, shape), precision=self.types)
+
+
+@pytest.fixture
+def halves(on_a_gpu, monkeypatch):
+    fake = MeasuredInTypes()
+    monkeypatch.setattr(record, "bench", fake.bench)
+    monkeypatch.setattr(record, "tune", fake.tune)
+    return fake
+
+
+def test_a_family_has_a_file_of_its_own(on_a_gpu):
+    save(Measurements("NVIDIA H200", {"probes": probes(1.0)}), on_a_gpu)
+    path = record.record(only=["resources"], family="hgemm")
+    assert path == on_a_gpu.parent / "h200_hgemm.json"
+    assert list(load(path).section("resources")["kernels"]) == HALVES
+    assert set(load(on_a_gpu).sections) == {"probes"}
+    assert load(family="hgemm").family == load(path).family == "hgemm"
+    assert load().family == "sgemm"
+    assert save(load(path)) == path
+
+
+def test_the_usual_types_run_at_all_sizes_and_the_others_at_one(on_a_gpu, halves):
+    path = record.record(sizes=[1024, 4096], only=["benchmark"], family="hgemm")
+    count, both = len(HALVES), ("cublas", "cublaslt_best")
+    assert halves.benched == [
+        (count, [1024], both, "bf16"),
+        *((count, [4096], both, types) for types in ("bf16", "fp16", "bf16_fp32", "fp16_fp32")),
+    ]
+    found = load(path).bench()
+    assert found.only(precision="fp16", kernels=[LAST]).row(LAST).size == "4096"
+    assert len(found.only(kernels=[LAST]).rows) == 5
+
+
+def test_conditions_of_each_precision_are_kept(on_a_gpu, halves, monkeypatch):
+    plain = halves.bench
+
+    def bench(kernels, sizes, **how):
+        return dataclasses.replace(plain(kernels, sizes, **how), conditions={str(sizes[0]): {}})
+
+    monkeypatch.setattr(record, "bench", bench)
+    path = record.record(sizes=[4096], only=["benchmark"], kernels=[LAST], family="hgemm")
+    how = [f"4096 interleaved {types}" for types in ("bf16", "fp16", "bf16_fp32", "fp16_fp32")]
+    assert list(load(path).section("benchmark")["conditions"]) == how
+
+
+def test_slow_steps_are_left_out_where_they_would_take_seconds():
+    for size, left in ((4096, 0), (8192, 5), (16384, 15)):
+        assert record._fitting(HALVES, size) == HALVES[left:]
+    steps = [spec.name for spec in registry.KERNELS if spec.family == "sgemm"]
+    assert record._fitting(steps, 16384) == steps
+
+
+def test_shapes_are_recorded_in_the_family_s_types(on_a_gpu, halves):
+    record.record(only=["shapes"], family="hgemm")
+    there = sum(name in HALVES for name in record.ANY_SHAPE)
+    assert halves.benched == [(there, list(record.SHAPES), DEFAULT_BASELINES, "bf16")]
+
+
+def test_a_family_without_experiments_leaves_them_out(on_a_gpu, halves):
+    path = record.record(only=["experiments", "resources"], family="hgemm")
+    assert set(load(path).sections) == {"resources"}
+
+
+def test_what_a_family_counts(on_a_gpu, monkeypatch):
+    asked = []
+    monkeypatch.setattr(record.counters, "collect", lambda *given: asked.append(given) or {})
+    record.record(only=["counters", "limits"], kernels=[LAST], family="hgemm")
+    record.record(only=["counters", "limits"], kernels=[NAIVE])
+    (names, size, counted, types), (_, large, limits, _), (*_, usual, fp32), (_, _, fma, _) = asked
+    assert (names, size, large, types, fp32) == ([LAST], 256, 4096, "bf16", "fp32")
+    assert counted["ldmatrix_wavefronts"].endswith("mem_shared_op_ldsm.sum")
+    assert counted["copy_wavefronts"].endswith("mem_shared_op_ldgsts.sum")
+    assert counted["ldmatrix_instructions"] == "smsp__sass_inst_executed_op_ldsm.sum"
+    assert counted.items() > usual.items() and "ldmatrix_wavefronts" not in usual
+    assert "hmma" in limits["tensor_pipe"] and "tensor_pipe" not in fma
+    assert limits.items() > fma.items()
+    keys = {key for pairs in tables.COUNTED["hgemm"].values() for key in pairs[1:]}
+    assert keys <= set(counted)
+
+
+def test_families_are_not_mixed(folder):
+    with pytest.raises(ArgumentError, match="family: got 'dgemm'; allowed are sgemm, hgemm"):
+        record.record(family="dgemm")
+    with pytest.raises(ArgumentError, match="kernels: sgemm_01_naive not of family hgemm"):
+        record.record(kernels=[LAST, NAIVE], family="hgemm")
+    with pytest.raises(ArgumentError, match="only: pitfalls not known for hgemm; allowed are tun"):
+        record.record(only=["pitfalls"], family="hgemm")
+    with pytest.raises(ArgumentError, match="only: tensor_cores not known for sgemm"):
+        record.record(only=["tensor_cores"])
+
+
+def test_every_precision_is_built_before(monkeypatch):
+    built = []
+    monkeypatch.setattr(record.build, "load", lambda *given: built.append(given))
+    monkeypatch.setattr(record, "EXPERIMENTS", {})
+    record._build_all([NAIVE, LAST])
+    assert {(spec.name, types) for spec, types in built} == {
+        (NAIVE, "fp32"),
+        *((LAST, types) for types in registry.get(LAST).precisions),
+    }
 
 
 # ---- ncu ----
@@ -419,7 +545,7 @@ def test_launches_go_to_names_by_order_and_a_missing_value_is_left_out(fake_ncu)
     assert found == {NAIVE: {"A": 17301504, "B": 1024}, COALESCED: {"A": 2359296}}
     command = fake.commands[0]
     assert command[command.index("--clock-control") + 1] == "none"
-    assert command[-4:] == ["--size", "256", NAIVE, COALESCED]
+    assert command[-6:] == ["--size", "256", "--precision", "fp32", NAIVE, COALESCED]
 
 
 def test_cublas_may_be_several_launches(fake_ncu):

@@ -139,7 +139,7 @@ def scratch_step(monkeypatch):
     """A step with scratch memory on a GPU that is not there: (spec, module, memory given out)."""
     module, given, empty = FakeModule(), [], torch.empty
     spec = replace(registry.get(COALESCED), workspace=True, configs=("small", "large"))
-    monkeypatch.setattr(run, "_gpu_module", lambda spec: module)
+    monkeypatch.setattr(run, "_gpu_module", lambda spec, precision: module)
     stream = types.SimpleNamespace(cuda_stream=7)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: stream)
 

@@ -221,6 +221,8 @@ def test_the_real_process_says_what_it_lacks():
 def test_a_spec_survives_the_way_to_the_process():
     sent = json.loads(json.dumps(asdict(replace(SPEC, configs=("a", "b")))))
     assert _trial._spec(sent) == replace(SPEC, configs=("a", "b"), untrusted=False)
+    half = registry.get("hgemm_17_stages")
+    assert _trial._spec(json.loads(json.dumps(asdict(half)))) == half
 
 
 # ---- the gate ----
@@ -231,8 +233,8 @@ def launches(monkeypatch):
     """Kernels "launched on the GPU", with nothing behind them."""
     calls = []
     module = SimpleNamespace(launch=lambda *args: calls.append(args), error_string=str)
-    monkeypatch.setattr(run, "_gpu_module", lambda spec: module)
-    monkeypatch.setattr(run, "_prepare", lambda *args: args[-1])
+    monkeypatch.setattr(run, "_gpu_module", lambda spec, precision: module)
+    monkeypatch.setattr(run.operands, "prepare", lambda *args: args[-1])
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=0))
     return calls
 

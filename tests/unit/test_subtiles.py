@@ -129,7 +129,7 @@ def recorded(monkeypatch):
     loaded = measurements.load()
     sections = {**loaded.sections, "subtiles": {**section(), "environment": ENV}}
     monkeypatch.setattr(
-        measurements, "load", lambda *_: measurements.Measurements(loaded.gpu, sections)
+        measurements, "load", lambda *_, **__: measurements.Measurements(loaded.gpu, sections)
     )
 
 
@@ -137,7 +137,7 @@ def test_without_a_recording_the_article_and_the_counts_are_shown(monkeypatch):
     loaded = measurements.load()
     sections = {k: v for k, v in loaded.sections.items() if k != "subtiles"}
     bare = measurements.Measurements(loaded.gpu, sections)
-    monkeypatch.setattr(measurements, "load", lambda *_: bare)
+    monkeypatch.setattr(measurements, "load", lambda *_, **__: bare)
     found = subtiles.experiment()
     assert len(found.rows) == 14
     assert all(row.tflops is None for row in found.rows)

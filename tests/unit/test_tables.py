@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from gemmlab import measurements, merged, plots, registry, tables
+from gemmlab import measurements, merged, plots, registry, sim, tables
 from gemmlab.errors import MeasurementError
 
 # The last step of the recorded file: a step is there before it was recorded.
@@ -34,7 +34,9 @@ def test_names_where_its_numbers_come_from(make):
 def test_simulator_and_profiler_agree_on_every_recorded_kernel():
     table = tables.agreement()
     recorded = set(measurements.load().section("counters")["kernels"])
-    assert [row[0] for row in table.rows] == registry.names()
+    assert [row[0] for row in table.rows] == [
+        s.name for s in registry.KERNELS if s.family == "sgemm"
+    ]
     assert {row[0] for row in table.rows if "not recorded" not in row} == recorded
     others = "other " * bool(recorded & set(merged.MERGED))
     assert f"All {others}pairs are equal" in table.notes[0]
@@ -48,7 +50,7 @@ def with_counters(monkeypatch, name: str, **changed: int) -> None:
     kernels[name] = {**kernels.get(name, kernels[LAST]), **changed}
     sections = {**loaded.sections, "counters": {**counters, "kernels": kernels}}
     other = dataclasses.replace(loaded, sections=sections)
-    monkeypatch.setattr(measurements, "load", lambda: other)
+    monkeypatch.setattr(measurements, "load", lambda **_: other)
 
 
 def test_a_pair_that_differs_is_marked(monkeypatch):
@@ -90,6 +92,119 @@ def test_a_section_that_was_not_recorded_says_how_to_get_it(monkeypatch):
     loaded = measurements.load()
     sections = {name: data for name, data in loaded.sections.items() if name != "limits"}
     other = dataclasses.replace(loaded, sections=sections)
-    monkeypatch.setattr(measurements, "load", lambda: other)
+    monkeypatch.setattr(measurements, "load", lambda **_: other)
     with pytest.raises(MeasurementError, match="--only limits"):
         tables.limits(LAST)
+
+
+# ---- 16-bit steps ----
+
+SWIZZLED, PLAIN = "hgemm_11_mma_swizzled", "hgemm_10_mma"
+ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z"}
+
+
+@pytest.fixture(scope="module")
+def equal_counters():
+    """What ncu would count, were it equal to the simulator, of two steps."""
+    counters = {}
+    for name in (SWIZZLED, PLAIN):
+        totals = sim.trace(name, 256, 256, 256).totals()
+        pairs = tables.COUNTED["hgemm"].values()
+        counters[name] = {key: tables.counted_as(what, totals) for what, key in pairs}
+    return counters
+
+
+@pytest.fixture
+def hgemm_recording(monkeypatch, equal_counters):
+    """A recording of them alone; what the function is given changes counters of the first."""
+    plain = measurements.load
+
+    def install(**changed: int | None):
+        kernels = {**equal_counters, SWIZZLED: {**equal_counters[SWIZZLED], **changed}}
+        kernels[SWIZZLED] = {k: v for k, v in kernels[SWIZZLED].items() if v is not None}
+        section = {"environment": ENV, "size": 256, "kernels": kernels}
+        made = measurements.Measurements("NVIDIA H200", {"counters": section}, "hgemm")
+        monkeypatch.setattr(
+            measurements,
+            "load",
+            lambda *_, family="sgemm": made if family == "hgemm" else plain(),
+        )
+
+    return install
+
+
+def row_of(table, name: str) -> dict[str, str]:
+    return dict(zip(table.head, next(row for row in table.rows if row[0] == name), strict=True))
+
+
+def test_agreement_of_16_bit_steps(hgemm_recording, equal_counters):
+    hgemm_recording()
+    table = tables.agreement(family="hgemm")
+    assert [row[0] for row in table.rows] == [
+        s.name for s in registry.KERNELS if s.family == "hgemm"
+    ]
+    assert "All pairs are equal" in table.notes[0]
+    assert table.head[1:4] == (
+        *("ldmatrix, wavefronts", "ldmatrix, instructions", "cp.async, wavefronts"),
+    )
+    # Of a 256x256 product 4 blocks of 4 warps take 16 steps of K, each 4 ldmatrix of A and 8 of B.
+    assert row_of(table, SWIZZLED)["ldmatrix, instructions"] == "3,072 / 3,072"
+    assert row_of(table, "hgemm_01_naive")["ldmatrix, wavefronts"] == "not recorded"
+    assert all(len(row) == len(table.head) == len(table.align) for row in table.rows)
+
+
+def test_a_16_bit_pair_that_differs_or_that_ncu_does_not_know(hgemm_recording):
+    hgemm_recording(copy_wavefronts=7, ldmatrix_instructions=None)
+    table = tables.agreement(family="hgemm")
+    assert "Pairs that differ: 1" in table.notes[0]
+    row = row_of(table, SWIZZLED)
+    assert row["cp.async, wavefronts"].endswith(" / 7  differs")
+    assert row["ldmatrix, instructions"] == "3,072 / not counted"
+
+
+def test_conflicts_by_simulator_and_profiler(hgemm_recording):
+    hgemm_recording()
+    table = tables.conflicts([PLAIN, SWIZZLED])
+    plain, swizzled = (
+        next(r for r in table.rows if r[0] == n) for n in ("10 mma", "11 mma swizzled")
+    )
+    assert swizzled[1:4] == ("ldmatrix", "3,072", "8,192")
+    assert swizzled[4] == swizzled[5] == swizzled[3] and swizzled[6] == "0"
+    assert plain[4] == plain[5] and plain[6] != "0"
+    assert "conflicts are those above the minimum" in table.notes[0]
+    assert "recorded on NVIDIA H200, 2026-11-22" in table.notes[1]
+    # A name stands once, before all accesses of its step.
+    assert [row[0] for row in table.rows if row[0]] == ["10 mma", "11 mma swizzled"]
+    assert {row[1] for row in table.rows} == {"ldmatrix", "cp.async"}
+
+
+def test_conflicts_that_differ_or_were_not_counted_are_marked(hgemm_recording):
+    hgemm_recording(ldmatrix_wavefronts=9000, copy_wavefronts=None)
+    cells = [row[5] for row in tables.conflicts(SWIZZLED).rows]
+    assert cells == ["9,000  differs", "not counted"]
+    assert tables.conflicts("hgemm_17_stages").rows[0][5] == "not recorded"
+
+
+def test_conflicts_without_a_recording_are_the_simulator_s(monkeypatch, tmp_path):
+    table = tables.conflicts(SWIZZLED)
+    (tmp_path / "kernels").symlink_to(registry.repository_root() / "kernels")
+    monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
+    bare = tables.conflicts(SWIZZLED)
+    assert [row[:5] + row[6:] for row in bare.rows] == [row[:5] + row[6:] for row in table.rows]
+    assert {row[5] for row in bare.rows} == {"not recorded"}
+    assert "holds no recorded run of hgemm; `python -m gemmlab record --family hg" in bare.notes[1]
+
+
+def test_conflicts_of_an_fp32_step_are_those_of_its_recording():
+    rows = tables.conflicts("sgemm_05_transposed_a").rows
+    assert [row[1] for row in rows] == ["loads", "stores"]
+    assert rows[0][4] == rows[0][5] and rows[1][6] == "12,288"
+
+
+def test_limits_of_16_bit_steps_name_the_tensor_cores(monkeypatch):
+    values = {"tensor_pipe": 61.2, "fma_pipe": 0.0, "stall_math_pipe_throttle": 1.25}
+    section = {"environment": ENV, "size": 4096, "kernels": {SWIZZLED: values}}
+    made = measurements.Measurements("NVIDIA H200", {"limits": section}, "hgemm")
+    monkeypatch.setattr(measurements, "load", lambda *_, **__: made)
+    assert tables.limits(SWIZZLED).rows == (("tensor cores, instructions", "61 %"),)
+    assert tables.stalls(SWIZZLED).rows == (("for tensor cores or the FMA pipe", "1.25"),)

@@ -23,6 +23,7 @@ from gemmlab.widgets import (
     Metric,
     PipelineTimeline,
     Predict,
+    SwizzleWorkshop,
     TraceView,
     predict,
 )
@@ -88,6 +89,7 @@ WIDGETS = [
     PipelineTimeline,
     make_heat_map,
     FragmentMap,
+    SwizzleWorkshop,
 ]
 
 
@@ -174,6 +176,20 @@ def test_a_layout_can_be_the_first_state():
     assert bank_map(layout=Swizzle(2, 3, 6)).requests[0].conflicts == 0
     assert bank_map(layout="col ^ (row/4*8)").requests[0].conflicts == 0
     assert bank_map(layout="pad 2").requests[0].conflicts == 0
+
+
+def test_matrices_and_copies_are_served_eight_lanes_at_a_time():
+    """With 32 lanes at one address a load takes two phases; ldmatrix one for each matrix."""
+    rows = "row = lane%16; col = lane/16*8"
+    for op, phases in (("ldmatrix.x4", 4), ("ldmatrix.x2", 2), ("ldmatrix.x1", 1), ("cp.async", 4)):
+        widget = BankMap(
+            accesses=[Access(rows, 16, op=op)], element=2, row_length=64, rows=16,
+            layout="Swizzle<3,3,3>",
+        )  # fmt: skip
+        assert [len(phase.lanes) for phase in widget.requests[0].phases] == [8] * phases
+        assert widget.requests[0].conflicts == 0
+        assert f"{op}, 16 bytes a {'lane' if op == 'cp.async' else 'row'}" in repr(widget)
+        assert ("depend on its sources" in repr(widget)) == (op == "cp.async")
 
 
 def test_a_preset_s_name_says_whether_it_stores():

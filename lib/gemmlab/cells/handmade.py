@@ -175,7 +175,8 @@ def _simulated(spec: KernelSpec) -> str:
     from ..sim.build import kernel
 
     sim.load(spec)
-    known = kernel(spec.path, spec.launch, workspace=spec.workspace).table.kernels
+    launch = spec.launch + spec.template_arguments()
+    known = kernel(spec.path, launch, workspace=spec.workspace).table.kernels
     shared = max((facts.static_bytes for facts in known), default=0)
     threads = max((facts.max_threads for facts in known), default=0)
     bound = f", at most {threads} threads a block" if threads else ""

@@ -28,6 +28,12 @@ PRESETS: dict[str, str] = {
     "float4 fragment of B": "row = 5; col = lane%4*8",
     "float4 row by row": "row = lane/4; col = lane%4*4",
 }
+# Instructions that are no plain load or store, and how many lanes give an address. They are served
+# as a store is, 8 lanes of 16 bytes a phase.
+OPS: dict[str, int] = {
+    **{f"{name}.x{n}": 8 * n for name in ("ldmatrix", "stmatrix") for n in (1, 2, 4)},
+    "cp.async": WARP,
+}
 MAX_ROWS, MAX_ROW_LENGTH, MAX_PAD = 128, 1024, 64
 _IDENTITY = Swizzle(0, 0, 0)
 
@@ -59,17 +65,25 @@ class Access:
 
     pattern: a name of PRESETS, or assignments to `row` and `col` in terms of `lane` (0 to 31), `n`
     (elements in one access) and `L` (elements in a row), such as "row = lane/4; col = lane%4*4".
-    Raises ArgumentError for a width that is not 2, 4, 8 or 16 and for a text that is no formula.
+    op: an instruction of OPS, of which `store` then tells the direction. Of a cp.async it is the
+    side of shared memory; its wavefronts depend on its sources, too (`copies.py`).
+    Raises ArgumentError for a width that is not 2, 4, 8 or 16 (of matrices: 16; of a copy: 4, 8 or
+    16) and for a text that is no formula.
     """
 
     pattern: str
     width: int = 4
     store: bool = False
     name: str = ""
+    op: str = ""
 
     def __post_init__(self) -> None:
         if isinstance(self.width, bool) or self.width not in (2, 4, 8, 16):
             raise ArgumentError(f"width: got {self.width!r} bytes, allowed are 2, 4, 8 and 16")
+        if self.op and self.op not in OPS:
+            raise ArgumentError(f"op: got {self.op!r}, allowed are '' and {', '.join(OPS)}")
+        if self.op and self.width not in ((4, 8, 16) if self.op == "cp.async" else (16,)):
+            raise ArgumentError(f"width: got {self.width} bytes, which {self.op} does not have")
         if not isinstance(self.pattern, str) or not ("=" in self.text or self.pattern in PRESETS):
             known = ", ".join(repr(name) for name in PRESETS)
             raise ArgumentError(
@@ -86,9 +100,10 @@ class Access:
         return formula.program(self.text, ("lane", "n", "L"), ("row", "col"))
 
     def elements(self, row_length: int, element: int) -> list[tuple[int, int]]:
-        """(row, column) of the first element of each of the 32 lanes."""
+        """(row, column) of the first element of each lane that gives an address."""
         run, n = self._compiled(), max(1, self.width // element)
-        found = [run({"lane": lane, "n": n, "L": row_length}) for lane in range(WARP)]
+        lanes = range(OPS.get(self.op, WARP))
+        found = [run({"lane": lane, "n": n, "L": row_length}) for lane in lanes]
         return [(at["row"], at["col"]) for at in found]
 
 
@@ -182,7 +197,7 @@ def check_inside(access: Access, tile: Tile) -> None:
 
 
 def locate(access: Access, tile: Tile, layout: Layout) -> np.ndarray:
-    """Byte address of each lane's access, 32 integers.
+    """Byte address of each lane's access, 32 integers; 0 for lanes that give none.
 
     Raises ArgumentError if a lane leaves the tile, if the layout parts the elements of one access,
     or if an address is no multiple of the width (the GPU would fault).
@@ -190,7 +205,7 @@ def locate(access: Access, tile: Tile, layout: Layout) -> np.ndarray:
     table = layout.table(tile)
     check_inside(access, tile)
     n = max(1, access.width // tile.element)
-    addresses = np.empty(WARP, np.int64)
+    addresses = np.zeros(WARP, np.int64)
     for lane, (row, col) in enumerate(access.elements(tile.row_length, tile.element)):
         places = table[row, col : col + n]
         if np.any(places != places[0] + np.arange(n)):
@@ -210,4 +225,6 @@ def locate(access: Access, tile: Tile, layout: Layout) -> np.ndarray:
 
 def request(access: Access, tile: Tile, layout: Layout) -> Request:
     """The wavefronts of an access to a tile in a layout; raises ArgumentError as `locate` does."""
-    return wavefronts(locate(access, tile, layout), access.width, store=access.store)
+    active = np.arange(WARP) < OPS.get(access.op, WARP)
+    as_store = access.store or bool(access.op)
+    return wavefronts(locate(access, tile, layout), access.width, active, store=as_store)

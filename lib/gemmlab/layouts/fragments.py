@@ -1,10 +1,14 @@
-"""Who holds what in tensor-core fragments: 16-bit operands of mma.sync, ldmatrix and stmatrix.
+"""Who holds what in tensor-core fragments: of mma.sync, ldmatrix, stmatrix and nvcuda::wmma.
 
 All of them are made of 8x8 matrices, of which a lane has two neighbouring elements: with
 g = lane / 4 and q = lane % 4, those of row g in columns 2q and 2q + 1, or, transposed, those of
 column g in rows 2q and 2q + 1. Two 16-bit elements are one register, the first in the low half;
 fp32 elements are a register each. PTX ISA, "Warp Level Matrix Instructions": "Matrix Fragments for
 mma.m16n8k16 with floating point type", "Matrix Fragments for mma.m16n8k8", "ldmatrix", "stmatrix".
+
+CUDA leaves the layout of a wmma fragment open. These are what an H200 has, as measured by
+`gemmlab.fragments`: registers of mma.m16n8k16, the same whether the matrix lies in memory by rows
+or by columns. m8n32k16 is computed transposed, so that its 32 columns are mma's rows.
 
 `widgets/fragments.js` computes the same; tests hold the two equal, sentences included, and hold
 these equal to what the simulator moves.
@@ -25,14 +29,18 @@ class Holder:
     """Where an element is: lane 0 to 31, its register, and the half of that.
 
     half: 0 for the low 16 bits, 1 for the high ones, None where the element is a whole register.
+    x: of wmma, the element is frag.x[x]; else None.
     """
 
     lane: int
     register: int
     half: int | None
+    x: int | None = None
 
     def short(self) -> str:
-        """'T5 r1.h': T for thread, h and l for the high and the low half."""
+        """'T5 r1.h': T for thread, h and l for the high and the low half. 'T5 x3' of wmma."""
+        if self.x is not None:
+            return f"T{self.lane} x{self.x}"
         part = "" if self.half is None else ".h" if self.half else ".l"
         return f"T{self.lane} r{self.register}{part}"
 
@@ -44,7 +52,9 @@ class Fragment:
     origins: (row, column) of the upper left element of each 8x8 matrix; they fill a rectangle.
     bits: of an element, 16 or 32. transposed: whether a lane's pair is one of a column.
     source: section of the PTX ISA. Of ldmatrix and stmatrix the matrices stand below each other,
-    so that row 8i + r is row r of matrix i. Raises ArgumentError, naming the argument.
+    so that row 8i + r is row r of matrix i. repeats: how often a lane's elements come one after the
+    other in x[] of a wmma fragment of __half, which has 16 of A and of B whatever the shape.
+    Raises ArgumentError, naming the argument.
     """
 
     name: str
@@ -52,6 +62,7 @@ class Fragment:
     source: str
     bits: int = 16
     transposed: bool = False
+    repeats: int = 1
 
     def __post_init__(self) -> None:
         if self.bits not in (16, 32):
@@ -79,9 +90,19 @@ class Fragment:
         return len(self.origins) * self.bits // 16
 
     @property
+    def elements(self) -> int:
+        """Elements of a lane, each counted once."""
+        return 2 * len(self.origins)
+
+    @property
     def addressed(self) -> bool:
         """Whether lanes give the addresses of rows."""
         return "matrix" in self.name
+
+    @property
+    def wmma(self) -> bool:
+        """Whether it is a wmma fragment, whose elements are x[] in CUDA."""
+        return self.name.startswith("wmma")
 
     def _check(self, name: str, value: object, end: int) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < end:
@@ -102,9 +123,9 @@ class Fragment:
         if self.transposed:
             group, inner = inner, group
         lane = 4 * group + inner // 2
-        if self.bits == 32:
-            return Holder(lane, 2 * i + inner % 2, None)
-        return Holder(lane, i, inner % 2)
+        x = 2 * i + inner % 2
+        place = (2 * i + inner % 2, None) if self.bits == 32 else (i, inner % 2)
+        return Holder(lane, *place, x if self.wmma else None)
 
     def element(self, lane: int, register: int, half: int | None = None) -> tuple[int, int]:
         """(row, column) of what a register holds; the inverse of `holder`.
@@ -125,6 +146,14 @@ class Fragment:
             group, inner = inner, group
         return self.origins[i][0] + group, self.origins[i][1] + inner
 
+    def x(self, lane: int, i: int) -> tuple[int, int]:
+        """(row, column) of x[i] of a lane's wmma fragment. Raises ArgumentError."""
+        self._check("i", i, self.elements * self.repeats)
+        register, half = divmod(i % self.elements, 2)
+        if self.bits == 32:
+            return self.element(lane, 2 * register + half)
+        return self.element(lane, register, half)
+
     def address_lane(self, row: int) -> int | None:
         """The lane that gives the address of a row (8i + r for row r of matrix i), or None."""
         self._check("row", row, self.rows)
@@ -139,16 +168,19 @@ class Fragment:
         """Where an element is, in words."""
         at = self.holder(row, column)
         half = "" if at.half is None else f", {('low', 'high')[at.half]} half"
-        text = f"{_capital(self._row(row))}, column {column}: lane {at.lane}, register "
-        text += f"{at.register}{half}."
+        place = f"register {at.register}{half}" if at.x is None else f"x[{at.x}]"
+        text = f"{_capital(self._row(row))}, column {column}: lane {at.lane}, {place}."
         if self.addressed:
             text += f" The row's address comes from lane {self.address_lane(row)}."
         return text
 
     def describe_lane(self, lane: int) -> str:
         """What a lane holds, in words."""
-        held = "; ".join(f"r{n} {self._pair(lane, n)}" for n in range(self.registers))
+        held = "; ".join(self._held(lane))
         text = f"Lane {lane} holds {held}."
+        if self.repeats > 1:
+            end = self.repeats * self.elements - 1
+            return f"{text} In a fragment of __half, x[{self.elements}] to x[{end}] repeat them."
         if not self.addressed:
             return text
         row = self.addressed_row(lane)
@@ -159,16 +191,24 @@ class Fragment:
     def _row(self, row: int) -> str:
         if self.addressed:
             return f"row {row % SIDE} of matrix {row // SIDE}"
-        return f"row {row} of {self.name.split()[-1]}"
+        return f"row {row} of {[*self.name.split(), self.name][1]}"
 
-    def _pair(self, lane: int, register: int) -> str:
-        if self.bits == 32:
-            row, column = self.element(lane, register)
-            return f"row {row}, column {column}"
-        row, column = self.element(lane, register, 0)
+    def _held(self, lane: int) -> list[str]:
+        """A lane's elements, by pairs of one matrix where they are one register or of wmma."""
+        if self.wmma:
+            pairs = range(len(self.origins))
+            return [f"x[{2 * i}], x[{2 * i + 1}] {self._pair(lane, i)}" for i in pairs]
+        if self.bits == 16:
+            return [f"r{n} {self._pair(lane, n)}" for n in range(self.registers)]
+        places = [self.element(lane, n) for n in range(self.registers)]
+        return [f"r{n} row {row}, column {column}" for n, (row, column) in enumerate(places)]
+
+    def _pair(self, lane: int, i: int) -> str:
+        """The two elements of matrix i."""
+        row, column = self.x(lane, 2 * i)
         of = ""
         if self.addressed:
-            row, of = row % SIDE, f" of matrix {register}"
+            row, of = row % SIDE, f" of matrix {i}"
         if self.transposed:
             return f"rows {row} and {row + 1}, column {column}{of}"
         return f"row {row}, columns {column} and {column + 1}{of}"
@@ -199,7 +239,37 @@ def _known() -> dict[str, Fragment]:
                 Fragment(f"{name}.x{count}", origins, source),
                 Fragment(f"{name}.x{count}.trans", origins, source, transposed=True),
             ]
+    for shape in ((16, 16), (32, 8), (8, 32)):
+        found += _wmma(*shape)
     return {one.name: one for one in found}
+
+
+def _wmma(m: int, n: int) -> list[Fragment]:
+    """A, B and C/D of one shape: two m16n8k16, side by side for m16n16k16, else one above the
+    other. The operand that is mma's A has four matrices for each of its 16 rows, the other two for
+    each of its 8.
+    """
+    swapped = m == 8
+    rows, columns = (n, m) if swapped else (m, n)
+    deep = (0, SIDE)  # of k
+    a = [(top + r, k) for top in range(0, rows, 16) for k in deep for r in deep]
+    b = [(k, left) for left in range(0, columns, SIDE) for k in deep]
+    c = [(r, c) for c in range(0, columns, SIDE) for r in range(0, rows, SIDE)]
+    if swapped:
+        a, b, c = ([(column, row) for row, column in part] for part in (b, a, c))
+
+    def of(what: str, origins: list[tuple[int, int]], transposed: bool, bits: int = 16) -> Fragment:
+        repeats = 1 if "C" in what else 8 // len(origins)
+        source = "not documented: measured with kernels/probes/wmma_map.cuh"
+        name = f"wmma.m{m}n{n}k16 {what}"
+        return Fragment(name, tuple(origins), source, bits, transposed, repeats)
+
+    return [
+        of("A", a, False),
+        of("B", b, True),
+        of("C/D fp32", c, swapped, 32),
+        of("C/D fp16", c, swapped),
+    ]
 
 
 FRAGMENTS = _known()

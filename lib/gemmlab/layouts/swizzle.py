@@ -78,6 +78,66 @@ class Swizzle:
         return Swizzle(self.B, self.M + element.bit_length() - 1, self.S)
 
 
+@dataclass(frozen=True)
+class BitXor:
+    """Bits of an offset XORed onto other bits of it: any pairs, not one run of them as a Swizzle.
+
+    pairs: (source, target), numbers of bits from 0. All sources are read before a target changes.
+    Raises ArgumentError for a pair twice, for one of a bit with itself, and beyond bit 29.
+    """
+
+    pairs: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        for pair in self.pairs:
+            if (
+                len(pair) != 2
+                or any(isinstance(bit, bool) or not isinstance(bit, int) for bit in pair)
+                or not all(0 <= bit < _MAX_BITS for bit in pair)
+                or pair[0] == pair[1]
+                or self.pairs.count(pair) > 1
+            ):
+                raise ArgumentError(
+                    f"pairs: got {pair!r}, expected two different bits (source, target) from 0 to "
+                    f"{_MAX_BITS - 1}, each pair once"
+                )
+
+    @classmethod
+    def of(cls, swizzle: Swizzle, bits: int = _MAX_BITS) -> BitXor:
+        """What a Swizzle does to offsets of `bits` bits: the bits above are 0."""
+        s = swizzle
+        low = s.M + max(s.S, 0)
+        pairs = ((low + i, low + i - s.S) for i in range(s.B if s.S else 0))
+        return cls(tuple(pair for pair in pairs if max(pair) < bits))
+
+    def __call__(self, offset: ArrayLike) -> np.ndarray | int:
+        """The offset, or array of offsets, after the XOR."""
+        array = np.asarray(offset)
+        moved = array.copy()
+        for source, target in self.pairs:
+            moved = moved ^ (array >> source & 1) << target
+        return moved if np.ndim(offset) else int(moved)
+
+    def collision(self, bits: int) -> tuple[int, int] | None:
+        """The first two offsets of `bits` bits that land on one place; None if it is one-to-one."""
+        places: dict[int, int] = {}
+        for offset, place in enumerate(self(np.arange(1 << bits)).tolist()):
+            if place in places:
+                return places[place], offset
+            places[place] = offset
+        return None
+
+    def swizzle(self) -> Swizzle | None:
+        """The Swizzle with S > 0 that does the same; None if there is none, or nothing to do."""
+        pairs = sorted(self.pairs)
+        if not pairs:
+            return None
+        s, low = pairs[0][0] - pairs[0][1], pairs[0][1]
+        if s < len(pairs) or pairs != [(low + i + s, low + i) for i in range(len(pairs))]:
+            return None
+        return Swizzle(len(pairs), low, s)
+
+
 def row_major(row: ArrayLike, col: ArrayLike, row_length: int) -> np.ndarray:
     """Offset of element (row, col) in rows of `row_length` elements."""
     return np.asarray(row) * row_length + np.asarray(col)

@@ -27,8 +27,10 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import precision as precisions
 from .. import registry
 from ..errors import ArgumentError
+from ..precision import Precision
 from . import build
 from .findings import Finding
 from .module import SimModule, open_module
@@ -39,12 +41,13 @@ from .variant import write_variant
 __all__ = ["Finding", "LineCount", "Sample", "SimModule", "Trace", "load", "load_source", "trace"]
 
 
-def load(spec: registry.KernelSpec) -> SimModule:
-    """The step, compiled for this machine at its first use.
+def load(spec: registry.KernelSpec, precision: str = "") -> SimModule:
+    """The step in a precision (its first, if not given), compiled for this machine at first use.
 
     Raises BackendError without g++, BuildError if the source does not compile.
     """
-    return _open(spec.name, spec.path, spec.launch, workspace=spec.workspace)
+    launch = spec.launch + spec.template_arguments(precision)
+    return _open(spec.name, spec.path, launch, workspace=spec.workspace)
 
 
 def load_source(
@@ -74,11 +77,13 @@ def trace(
     alpha: float = 1.0,
     beta: float = 0.0,
     *,
+    precision: str = "",
     allow_slow: bool = False,
 ) -> Trace:
     """What a step asks of the memory system, by source line, on small integers (always the same).
 
     M, N, K: sizes that the step takes, by default small ones: what a warp does is the same in all.
+    precision: one that the step is compiled for, such as "fp16"; its first, if not given.
     allow_slow: let it take longer than a minute; without it that raises SlowRunError.
     Raises UnknownKernelError, ArgumentError for a size, BackendError, BuildError and LaunchError.
     """
@@ -87,17 +92,32 @@ def trace(
     config = spec.config_index(getattr(kernel, "config", ""))
     if min(M, N, K) < 1:
         raise ArgumentError(f"M, N, K: got {M}, {N}, {K}; a trace needs sizes above 0")
-    module = load(spec)
-    module.check_memory([4 * M * K, 4 * K * N, 4 * M * N])
-    A, B, C = integer_matrices(M, N, K)
+    module = load(spec, precision)
+    types = precisions.precision(precision or spec.precisions[0])
+    given, made = types.bytes
+    module.check_memory([given * M * K, given * K * N, made * M * N])
+    A, B, C = integer_matrices(M, N, K, types=types)
     return module.trace(A, B, C, M, N, K, alpha, beta, config=config, allow_slow=allow_slow)
 
 
-def integer_matrices(M: int, N: int, K: int, seed: int = 0) -> tuple[np.ndarray, ...]:
-    """A, B and C of small integers as float32: sums of their products are exact in any order."""
+def integer_matrices(
+    M: int, N: int, K: int, seed: int = 0, types: Precision = precisions.PRECISIONS["fp32"]
+) -> tuple[np.ndarray, ...]:
+    """A, B and C of small integers: sums of their products are exact in any order.
+
+    Elements of bfloat16, which NumPy does not have, are given as their 16 bits.
+    """
     random = np.random.default_rng(seed)
     shapes = ((M, K), (K, N), (M, N))
-    return tuple(random.integers(-4, 5, shape).astype(np.float32) for shape in shapes)
+    A, B, C = (random.integers(-4, 5, shape).astype(np.float32) for shape in shapes)
+    return stored(A, types.given), stored(B, types.given), stored(C, types.made)
+
+
+def stored(values: np.ndarray, dtype: str) -> np.ndarray:
+    """float32 values that are exact in `dtype`, as a kernel finds them in memory."""
+    if dtype == "bfloat16":
+        return (np.ascontiguousarray(values, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    return values.astype(dtype)
 
 
 def _open(

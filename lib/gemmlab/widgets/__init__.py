@@ -9,6 +9,7 @@ from .heat_map import HeatMap, Metric
 from .ladder import Ladder, ladder
 from .pipeline_timeline import PipelineTimeline
 from .predict import Predict, predict
+from .swizzle_workshop import SwizzleWorkshop
 from .tiling_explorer import TilingExplorer
 from .trace_view import TraceView
 
@@ -21,6 +22,7 @@ __all__ = [
     "Metric",
     "PipelineTimeline",
     "Predict",
+    "SwizzleWorkshop",
     "TilingExplorer",
     "TraceView",
     "ladder",

@@ -54,9 +54,9 @@ export function accessControls(config, update) {
   const text = textField("Row and column of each lane", "", (typed) =>
     change((a) => { a.pattern = typed; }), { wide: true });
   const store = segmented("Access", [[0, "load"], [1, "store"]], 0, (choice) =>
-    change((a) => { a.store = choice === 1; }));
+    change((a) => { a.store = choice === 1; delete a.op; }));
   const width = segmented("Bytes a lane", [2, 4, 8, 16].map((w) => [w, String(w)]), 4, (w) =>
-    change((a, s) => { a.width = w; s.element = Math.min(s.element, w); }));
+    change((a, s) => { a.width = w; delete a.op; s.element = Math.min(s.element, w); }));
   const element = segmented("Element", ELEMENTS, 4, (bytes) => change((a, s) => {
     s.element = bytes;
     for (const access of s.accesses) access.width = Math.max(access.width, bytes);

@@ -7,6 +7,7 @@ import { bankPicture, highlight, readout, tilePicture, wavefrontRows } from "./b
 const NARROW = 600; // below this many pixels, 16 banks or columns stand side by side, else 32
 const BANK_LEGEND = "One row is one wavefront: at most one word from each bank. The number is " +
   "the lane; ×4 means that four lanes share the word. Marked rows are those above the minimum.";
+const COPY = " A copy's wavefronts depend on its sources, too; these are its destinations.";
 const TILE_LEGEND = "The number is the bank that holds the element. Strong colour: this request " +
   "wants it.";
 
@@ -53,6 +54,12 @@ function offsetText(state) {
 function sentence(message) {
   const text = message.replace(/^(layout|pattern): /, "");
   return `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
+// "load, 4 bytes a lane", "ldmatrix.x4, 16 bytes a row"
+export function accessName({ op, store, width }) {
+  return `${op || (store ? "store" : "load")}, ${width} bytes a ` +
+    (op?.includes("matrix") ? "row" : "lane");
 }
 
 function figures({ wavefronts, minimum, conflicts }) {
@@ -166,9 +173,10 @@ function mount(root, config, initial, changed) {
     tabs?.set(state.access);
     all.forEach((m, i) => tabs?.label(i, `${nameOf(m.access, i)} `, badge(m)));
     root.classList.toggle("gl-error", Boolean(error));
-    reading.textContent = error ? sentence(error) : model().reading;
+    reading.textContent = error ? sentence(error)
+      : model().reading + (access.op === "cp.async" ? COPY : "");
     what.replaceChildren(
-      h("b", {}, `${access.store ? "store" : "load"}, ${access.width} bytes a lane`),
+      h("b", {}, accessName(access)),
       h("code", {}, access.pattern), h("code", {}, offsetText(state)));
     if (config.goal) {
       const done = meets(config.goal, state, all);

@@ -11,11 +11,15 @@ from ..layouts.access import check_inside
 from ..layouts.access import request as cost
 from ._bank_picture import bank_figure
 from ._base import Widget
+from ._traced_access import traced
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..sim.trace import Trace
+
 _HINT = "Point at a lane or a bank, or move over them with the arrow keys."
+_COPY = " A copy's wavefronts depend on its sources, too; these are its destinations."
 _LIMITS = {"wavefronts": "wavefront", "conflicts": "conflict"}
 
 
@@ -76,6 +80,35 @@ class BankMap(Widget):
             state=_state(accesses, tile, {**held, **_first(Layout.parse(layout))}),
         )
 
+    @classmethod
+    def of(
+        cls,
+        trace: Trace,
+        line: int | str | None = None,
+        *,
+        op: str | None = None,
+        request: int = 0,
+        row_length: int | None = None,
+        element: int | None = None,
+        **more: object,
+    ) -> BankMap:
+        """The request that a line of a traced kernel made, on the tile that it went to.
+
+        trace, line, op, request: as for TraceView; the line's request must be to shared memory.
+        row_length: elements in a row, element: bytes of one; both are known if the source declares
+        the array with two or more dimensions. more: `layout`, `goal`, `caption` and others of the
+        widget. "as is" is how the kernel keeps the tile, its own swizzle or padding included.
+        Raises ArgumentError, naming the argument.
+        """
+        found = traced(trace, line, op, request, row_length, element)
+        return cls(
+            accesses=[found.access],
+            row_length=found.row_length,
+            element=found.element,
+            rows=found.rows,
+            **more,
+        )
+
     @property
     def shown_layout(self) -> Layout:
         """The layout that is shown now (`layout` is ipywidgets' own: the style of the box)."""
@@ -108,7 +141,7 @@ class BankMap(Widget):
 
     def _located(self) -> list[tuple[Access, Tile]]:
         s = self.state
-        accesses = [Access(a["pattern"], a["width"], a["store"], a["name"]) for a in s["accesses"]]
+        accesses = [Access(**access) for access in s["accesses"]]
         tile = _tile(accesses, None, s["row_length"], s["element"], at_least=self.config["rows"])
         return [(access, tile) for access in accesses]
 
@@ -119,21 +152,23 @@ class BankMap(Widget):
             request = cost(*found, self.shown_layout)
         except ArgumentError as error:
             return None, str(error)
-        return request, describe(request)
+        copied = _COPY if found[0].op == "cp.async" else ""
+        return request, describe(request) + copied
 
     def _title(self) -> str:
         """The shown access and layout in a few words."""
         s = self.state
         access = s["accesses"][s["access"]]
         name = f"{access['name']}: " if access["name"] else ""
-        verb = "store" if access["store"] else "load"
+        verb = access.get("op") or ("store" if access["store"] else "load")
+        each = "row" if "matrix" in verb else "lane"
         layout = {
             "none": "as is",
             "pad": f"rows padded by {s['pad']}",
             "swizzle": "Swizzle<{},{},{}>".format(*s["swizzle"]),
             "formula": f"column {s['formula']}",
         }[s["kind"]]
-        return f"{name}{verb}, {access['width']} bytes a lane, {layout}"
+        return f"{name}{verb}, {access['width']} bytes a {each}, {layout}"
 
     def _pattern(self) -> str:
         return self.state["accesses"][self.state["access"]]["pattern"]
@@ -188,6 +223,7 @@ def _state(accesses: Sequence[Access], tile: Tile, layout: dict) -> dict:
         "element": tile.element,
         "accesses": [
             {"pattern": a.text, "width": a.width, "store": a.store, "name": a.name}
+            | ({"op": a.op} if a.op else {})
             for a in accesses
         ],
     }

@@ -5,6 +5,9 @@ import { compileExpression, compileProgram } from "./formula.js";
 export const WARP = 32;
 export const BANKS = 32;
 const BANK_BYTES = 4;
+// Instructions that are served as a store is, and how many lanes give an address.
+const OPS = { "cp.async": WARP };
+for (const n of [1, 2, 4]) OPS[`ldmatrix.x${n}`] = OPS[`stmatrix.x${n}`] = 8 * n;
 const range = (count) => Array.from({ length: count }, (_, i) => i);
 
 function onePhase(addresses, lanes, width) {
@@ -38,7 +41,7 @@ const agree = (addresses, lanes) =>
 // phases of a load whose lanes agree are joined, unless a conflict parts them.
 export function wavefronts(addresses, width, store) {
   const size = width <= BANK_BYTES ? WARP : (WARP * BANK_BYTES) / width;
-  const apart = range(WARP / size).map((i) => range(size).map((n) => i * size + n));
+  const apart = range(addresses.length / size).map((i) => range(size).map((n) => i * size + n));
   if (store || width <= BANK_BYTES) return served(addresses, width, apart);
   const groups = [];
   let minimum = 0;
@@ -143,11 +146,11 @@ function formulaPlacement(text, tile) {
   return (row, col) => row * length + columns[row][col];
 }
 
-// [row, col] of the first element of each lane.
+// [row, col] of the first element of each lane that gives an address.
 export function laneElements(access, tile) {
   const run = compileProgram(access.pattern, ["lane", "n", "L"], ["row", "col"]);
   const n = Math.max(1, access.width / tile.element);
-  return range(WARP).map((lane) => {
+  return range(OPS[access.op] ?? WARP).map((lane) => {
     const at = run({ lane, n, L: tile.row_length });
     return [at.row, at.col];
   });
@@ -182,7 +185,7 @@ export function evaluate(access, tile, layout) {
     const elements = laneElements(access, tile);
     elements.forEach((at, lane) => checkInside(access, tile, at, lane));
     const addresses = elements.map((at, lane) => address(access, tile, place, lane, at));
-    const request = wavefronts(addresses, access.width, access.store);
+    const request = wavefronts(addresses, access.width, access.store || Boolean(access.op));
     return { place, elements, addresses, request, reading: describe(request) };
   } catch (error) {
     return { error: error.message };

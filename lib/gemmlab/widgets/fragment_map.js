@@ -26,7 +26,7 @@ function rowHead(f, row) {
 }
 
 function panelView(f, part, colour, show, choose) {
-  const grid = h("div", { class: "gl-f-grid", style: `--cols:${part.columns}` },
+  const grid = h("div", { class: "gl-f-grid" },
     h("span", { class: "gl-f-head" }, f.addressed ? "addr" : ""));
   for (let column = part.left; column < part.left + part.columns; column++) {
     grid.append(h("span", { class: "gl-f-head gl-f-top" }, String(column)));
@@ -44,17 +44,21 @@ function panelView(f, part, colour, show, choose) {
       }, short(at).split(/(?= )/).map((word) => h("span", {}, word))));
     }
   }
-  return h("div", { class: "gl-f-panel" },
+  return h("div", { class: "gl-f-panel", style: `--cols:${part.columns}` },
     part.title ? h("div", { class: "gl-legend" }, part.title) : null, grid);
 }
 
 // What the picture means, in words.
 export function legendOf(f) {
   const half = f.bits === 32 ? "" : ", l and h its low and high half";
+  const pair = f.bits === 32 ? "" : "; x0 and x1 are one register, and so on";
+  const what = f.wmma ? `x3 is x[3] of its fragment${pair}` : `r the register${half}`;
+  const measured = f.wmma
+    ? " Not documented, but measured on an H200; the same for row_major and col_major." : "";
   const k = { A: " Columns are k.", B: " Rows are k." }[f.name.split(" ").at(-1)] ?? "";
   const address = f.addressed
     ? " Left of a row: the lane that gives its address in shared memory." : "";
-  return `T is the lane, r the register${half}.${k}${address} A second click on a lane lets it go.`;
+  return `T is the lane, ${what}.${k}${measured}${address} A second click on a lane lets it go.`;
 }
 
 function mount(root, config, initial, changed) {

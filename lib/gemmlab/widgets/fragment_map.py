@@ -80,5 +80,5 @@ def plain(f: Fragment) -> dict:
     return {
         "name": f.name, "origins": [list(at) for at in f.origins], "bits": f.bits,
         "transposed": f.transposed, "rows": f.rows, "columns": f.columns,
-        "registers": f.registers, "addressed": f.addressed,
+        "registers": f.registers, "addressed": f.addressed, "wmma": f.wmma, "repeats": f.repeats,
     }  # fmt: skip

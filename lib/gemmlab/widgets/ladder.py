@@ -26,7 +26,8 @@ class Ladder(Widget):
 
     rows: a BenchResult, or an iterable of mappings or dataclasses with kernel, M, N, K and any of
     tflops, ratio (to cuBLAS), flop_per_clk_sm, time_us, label; "cublas" and "cublaslt_best" are
-    baselines. Where rows tell a mode or an L2 state, those of `mode` and `l2` are shown.
+    baselines. Where rows tell a mode, an L2 state or a precision, those of `mode`, `l2` and
+    `precision` (if not given, the first row's) are shown.
     environment: GPU, date, driver, CUDA, as text or as a BenchResult's table; source: "recorded" or
     "live"; both come from the BenchResult if one is given. size: "4096" (default: the largest).
     metric: a key of METRICS. highlight: a kernel to set off (default: `until`). until: the last
@@ -50,12 +51,13 @@ class Ladder(Widget):
         caption: str = "",
         mode: str = "interleaved",
         l2: str = "cold",
+        precision: str = "",
     ) -> None:
         if hasattr(rows, "rows") and hasattr(rows, "environment"):
             rows, environment, source = rows.rows, rows.environment, rows.source
         if source not in ("recorded", "live"):
             raise ArgumentError(f"source: got {source!r}, allowed are 'recorded' and 'live'")
-        kept = _until(_rows(rows, mode, l2), until)
+        kept = _until(_rows(rows, mode, l2, precision), until)
         sizes = list(dict.fromkeys(row["size"] for row in kept))
         chosen = sizes[-1] if size is None else str(size)
         _one_of("size", chosen, sizes)
@@ -140,7 +142,7 @@ def _one_of(name: str, value: object, allowed: list[str]) -> None:
         raise ArgumentError(f"{name}: got {value!r}, there is {', '.join(dict.fromkeys(allowed))}")
 
 
-def _rows(rows: Iterable[Any], mode: str, l2: str) -> list[dict]:
+def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]:
     """Plain rows, kernels before baselines, sizes rising."""
     found: dict[tuple[str, str], dict] = {}
     for given in rows:
@@ -148,7 +150,9 @@ def _rows(rows: Iterable[Any], mode: str, l2: str) -> list[dict]:
         missing = [key for key in ("kernel", "M", "N", "K") if key not in row]
         if missing:
             raise ArgumentError(f"rows: one has no {', '.join(missing)}")
-        if row.get("mode", mode) != mode or row.get("l2", l2) != l2:
+        precision = precision or row.get("precision", "")
+        asked = {"mode": mode, "l2": l2, "precision": precision}
+        if any(row.get(key, value) != value for key, value in asked.items()):
             continue
         shape = (row["M"], row["N"], row["K"])
         size = show_size(shape)
@@ -191,8 +195,12 @@ def _origin(environment: str | Mapping[str, Any], source: str) -> str:
 def ladder(until: str | None = None, size: int = 4096, **options: Any) -> Ladder:
     """The recorded run as a Ladder, up to the step `until`; `options` are Ladder's.
 
-    Raises MeasurementError if nothing was recorded.
+    The run is that of `until`'s family, or of `precision`'s. Raises MeasurementError if nothing was
+    recorded.
     """
-    from ..measurements import recorded
+    from .. import registry
+    from ..measurements import load
 
-    return Ladder(recorded(), until=until, size=size, **options)
+    precision = options.pop("precision", registry.get(until).precisions[0] if until else "fp32")
+    found = load(family=registry.family_of(precision)).bench()
+    return Ladder(found, until=until, size=size, precision=precision, **options)

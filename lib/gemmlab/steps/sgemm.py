@@ -1,18 +1,12 @@
-"""The list of steps, in the order of the course: one entry per kernel file."""
+"""Part I: fp32 on CUDA cores."""
 
 from __future__ import annotations
 
-from .spec import KernelSpec
-
-
-def _step(name: str, idea: str, **facts: object) -> KernelSpec:
-    """The step of kernels/<family>/<rest>.cuh, where `name` is <family>_<rest>."""
-    family, _, rest = name.partition("_")
-    return KernelSpec(name, f"{family}/{rest}.cuh", idea, **facts)
-
+from ..spec import KernelSpec
+from ._step import step
 
 STEPS: tuple[KernelSpec, ...] = (
-    _step(
+    step(
         "sgemm_01_naive",
         idea="one thread per element of C; the lanes of a warp walk down a column",
         tile=(32, 8, 1),
@@ -20,7 +14,7 @@ STEPS: tuple[KernelSpec, ...] = (
         threads=256,
         shared_bytes=0,
     ),
-    _step(
+    step(
         "sgemm_02_coalesced",
         idea="swap the two thread axes: the lanes of a warp walk along a row",
         tile=(8, 32, 1),
@@ -30,7 +24,7 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="sgemm_01_naive",
         seed=("003/sgemm_naive", "001/01"),
     ),
-    _step(
+    step(
         "sgemm_03_block_tiling",
         idea="a block copies 32x32 tiles to shared memory and uses each value 32 times",
         tile=(32, 32, 32),
@@ -41,7 +35,7 @@ STEPS: tuple[KernelSpec, ...] = (
         seed=("001/02",),
         multiple_of=(32, 32, 32),
     ),
-    _step(
+    step(
         "sgemm_04_register_tiling",
         idea="a 128x128 tile, 8x8 elements of C in the registers of each thread, 16-byte loads",
         tile=(128, 128, 16),
@@ -53,7 +47,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_05_transposed_a",
         idea="store A transposed in shared memory, so that a fragment of A is two 16-byte loads",
         tile=(128, 128, 16),
@@ -65,7 +59,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_06_swizzled_a",
         idea="XOR the column of the transposed A with two bits of its row: no bank conflicts left",
         tile=(128, 128, 16),
@@ -77,7 +71,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_07_coalesced_c",
         idea="split a lane's 8 columns in two groups: a half-warp writes 256 neighbouring bytes",
         tile=(128, 128, 16),
@@ -89,7 +83,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_08_double_buffer",
         idea="two buffers, the next tile in registers meanwhile: one barrier a tile instead of two",
         tile=(128, 128, 16),
@@ -101,7 +95,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_09_thread_coarsening",
         idea="a 128x128 tile, 8x8 elements of C per thread, each product from shared memory",
         tile=(128, 128, 8),
@@ -112,7 +106,7 @@ STEPS: tuple[KernelSpec, ...] = (
         seed=("001/03",),
         multiple_of=(128, 128, 8),
     ),
-    _step(
+    step(
         "sgemm_10_vectorized",
         idea="copy and store 16 bytes at a time, and keep in registers what a k needs",
         tile=(128, 128, 8),
@@ -124,7 +118,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 8),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_11_warp_tiling",
         idea="a warp owns 32x128 of C, a thread 16x8; 128 threads, tiles 32 deep",
         tile=(128, 128, 32),
@@ -136,7 +130,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 32),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_12_warp_subtiles",
         idea="a thread's 16x8 elements in four pieces: neighbouring lanes start 16 bytes apart",
         tile=(128, 128, 32),
@@ -148,7 +142,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 32),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_13_subtiles_transposed_a",
         idea="transpose A in shared memory, so that every load of it takes 16 bytes",
         tile=(128, 128, 32),
@@ -160,7 +154,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 32),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_14_async_double_buffer",
         idea="cp.async fills one buffer while the products read the other",
         tile=(128, 128, 16),
@@ -173,7 +167,7 @@ STEPS: tuple[KernelSpec, ...] = (
         alignment=16,
         min_arch=80,
     ),
-    _step(
+    step(
         "sgemm_15_large_thread_tile",
         idea="8x16 elements of C per thread and half the threads: 5.3 FMAs per value read",
         tile=(128, 128, 16),
@@ -184,7 +178,7 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
-    _step(
+    step(
         "sgemm_16_packed_a",
         idea="a kernel of its own turns A round into panels; both tiles by 16-byte async copies",
         tile=(128, 128, 16),
@@ -197,7 +191,7 @@ STEPS: tuple[KernelSpec, ...] = (
         min_arch=80,
         workspace=True,
     ),
-    _step(
+    step(
         "sgemm_17_pipeline",
         idea="copies two tiles ahead, fragments one k ahead, one barrier a tile",
         tile=(128, 128, 16),
@@ -210,7 +204,7 @@ STEPS: tuple[KernelSpec, ...] = (
         min_arch=80,
         workspace=True,
     ),
-    _step(
+    step(
         "sgemm_18_block_order",
         idea="tiles of C in strips of 8 rows, so that blocks that run together share panels",
         tile=(128, 128, 16),
@@ -223,7 +217,7 @@ STEPS: tuple[KernelSpec, ...] = (
         min_arch=80,
         workspace=True,
     ),
-    _step(
+    step(
         "sgemm_19_stream_k",
         idea="the same work for every block: the last waves of tiles are cut along k",
         tile=(128, 128, 16),
@@ -236,7 +230,7 @@ STEPS: tuple[KernelSpec, ...] = (
         min_arch=80,
         workspace=True,
     ),
-    _step(
+    step(
         "sgemm_20_any_shape",
         idea="any M, N, K and alignment: padded copies, or guarded tiles, or a way for few rows",
         tile=(128, 64, 16),
