@@ -13,6 +13,11 @@ export const METRICS = {
     show: (v) => `${trim(100 * v, v < 0.1 ? 1 : 0)} %`,
     say: (v) => `${trim(100 * v, 1)} % of cuBLAS`,
   },
+  of_mma: {
+    label: "% of mma.sync",
+    show: (v) => `${trim(100 * v, v < 0.1 ? 1 : 0)} %`,
+    say: (v) => `${trim(100 * v, 1)} % of what mma.sync does on registers`,
+  },
   flop_per_clk_sm: {
     label: "FLOP/clk/SM",
     show: (v) => trim(v, 0),

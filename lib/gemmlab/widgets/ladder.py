@@ -13,9 +13,12 @@ from ._base import Widget, new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..measurements import Measurements
+
 METRICS = {
     "tflops": "TFLOP/s",
     "ratio": "of cuBLAS",
+    "of_mma": "of what mma.sync does on registers",
     "flop_per_clk_sm": "FLOP per clock and SM",
     "time_us": "time in microseconds",
 }
@@ -30,6 +33,7 @@ class Ladder(Widget):
     `precision` (if not given, the first row's) are shown.
     environment: GPU, date, driver, CUDA, as text or as a BenchResult's table; source: "recorded" or
     "live"; both come from the BenchResult if one is given. size: "4096" (default: the largest).
+    ceiling: TFLOP/s of mma.sync on registers alone: rows are then also shown as shares of it.
     metric: a key of METRICS. highlight: a kernel to set off (default: `until`). until: the last
     kernel to show, in the order of the rows. caption: text with `code` and **bold**.
     Raises ArgumentError, naming the argument.
@@ -52,12 +56,15 @@ class Ladder(Widget):
         mode: str = "interleaved",
         l2: str = "cold",
         precision: str = "",
+        ceiling: float | None = None,
     ) -> None:
         if hasattr(rows, "rows") and hasattr(rows, "environment"):
             rows, environment, source = rows.rows, rows.environment, rows.source
         if source not in ("recorded", "live"):
             raise ArgumentError(f"source: got {source!r}, allowed are 'recorded' and 'live'")
         kept = _until(_rows(rows, mode, l2, precision), until)
+        for row in kept if ceiling else ():
+            row["of_mma"] = row["tflops"] / ceiling if row["tflops"] else None
         sizes = list(dict.fromkeys(row["size"] for row in kept))
         chosen = sizes[-1] if size is None else str(size)
         _one_of("size", chosen, sizes)
@@ -124,7 +131,7 @@ def _folded(text: str) -> str:
 def _value(value: float | None, metric: str) -> str:
     if value is None:
         return "not measured"
-    if metric == "ratio":
+    if metric in ("ratio", "of_mma"):
         return show_share(value)
     if metric == "flop_per_clk_sm":
         return f"{value:,.0f}"
@@ -202,5 +209,14 @@ def ladder(until: str | None = None, size: int = 4096, **options: Any) -> Ladder
     from ..measurements import load
 
     precision = options.pop("precision", registry.get(until).precisions[0] if until else "fp32")
-    found = load(family=registry.family_of(precision)).bench()
-    return Ladder(found, until=until, size=size, precision=precision, **options)
+    loaded = load(family=registry.family_of(precision))
+    if "tensor_cores" in loaded.sections:
+        options.setdefault("ceiling", _ceiling(loaded))
+    return Ladder(loaded.bench(), until=until, size=size, precision=precision, **options)
+
+
+def _ceiling(loaded: Measurements) -> float:
+    """TFLOP/s of mma.sync on registers, in a burst as the steps are measured."""
+    from ..tensor_core_ceilings import ON_REGISTERS, recorded
+
+    return recorded(loaded).row(ON_REGISTERS["bf16"].name).tflops
