@@ -112,6 +112,7 @@ widgets: book-env
 
 record: book-env
 	$(PY) -m gemmlab record
+	$(PY) -m gemmlab record --family hgemm
 
 # ---- tests ----
 

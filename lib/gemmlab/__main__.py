@@ -26,6 +26,13 @@ _allow_slow = click.option(
 )
 
 
+_precision = click.option(
+    "--precision",
+    type=click.Choice(list(PRECISIONS)),
+    help="Types of A, B and C. Default: the step's first; check runs all.",
+)
+
+
 class _Group(click.Group):
     """Commands whose expected errors are one message and exit code 1, without a traceback."""
 
@@ -97,10 +104,16 @@ def list_(as_json: bool) -> None:
 @click.argument("kernels", nargs=-1)
 @_backend
 @click.option("--shapes", type=_Sizes(), help="Sizes to check, such as 128,256x128x64.")
+@_precision
 @_allow_slow
 @_json
 def check(
-    kernels: Sequence[str], on: str | None, shapes: list | None, allow_slow: bool, as_json: bool
+    kernels: Sequence[str],
+    on: str | None,
+    shapes: list | None,
+    precision: str | None,
+    allow_slow: bool,
+    as_json: bool,
 ) -> None:
     """Compare KERNELS (all, if none is named) with an fp64 reference.
 
@@ -114,6 +127,7 @@ def check(
     cubes = [(s, s, s) if isinstance(s, int) else s for s in shapes or ()]
     specs = [registry.get(name) for name in kernels or registry.names()]
     how = {"device": _DEVICES.get(on), "allow_slow": allow_slow}
+    how["precisions"] = [precision] if precision else None
     reports = [check_one(spec, cubes or None, **how) for spec in specs]
     if as_json:
         _print_json([report.to_dict() for report in reports])
@@ -137,7 +151,7 @@ def check(
 @click.option("--samples", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for each kernel.")
 @click.option("--tf32", is_flag=True, help="Also time cuBLAS with TF32 on.")
-@click.option("--precision", type=click.Choice(list(PRECISIONS)), help="Types of A, B and C.")
+@_precision
 @_json
 def bench(
     kernels: Sequence[str],
@@ -200,16 +214,20 @@ def tune(
 @click.option("-M", "m", type=click.IntRange(1), default=256, show_default=True)
 @click.option("-N", "n", type=click.IntRange(1), default=256, show_default=True)
 @click.option("-K", "k", type=click.IntRange(1), default=64, show_default=True)
+@_precision
 @_allow_slow
 @_json
-def trace(kernel: str, m: int, n: int, k: int, allow_slow: bool, as_json: bool) -> None:
+def trace(
+    kernel: str, m: int, n: int, k: int, precision: str | None, allow_slow: bool, as_json: bool
+) -> None:
     """What the memory system does, line by line, on the simulator.
 
     Exits with 1 if the simulator finds a race or another fault.
     """
     from .sim import trace as run_trace
 
-    result = run_trace(kernel, M=m, N=n, K=k, allow_slow=allow_slow)
+    how = {"precision": precision or "", "allow_slow": allow_slow}
+    result = run_trace(kernel, M=m, N=n, K=k, **how)
     _show(result, as_json)
     if result.findings:
         sys.exit(1)

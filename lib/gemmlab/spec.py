@@ -89,7 +89,9 @@ class KernelSpec:
         for name, size, multiple in zip("MNK", (M, N, K), self.multiple_of, strict=True):
             if size % multiple:
                 up = math.ceil(size / multiple) * multiple
-                general = "sgemm_02_coalesced" if self.precisions == SINGLE else "hgemm_01_naive"
+                general = (
+                    "sgemm_02_coalesced" if self.precisions == SINGLE else "hgemm_20_any_shape"
+                )
                 raise ArgumentError(
                     f"{name}: is {size}, {self.name} needs a multiple of {multiple}; "
                     f"pad to {up}, or use {general}, which takes any size"

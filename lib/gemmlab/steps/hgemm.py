@@ -244,4 +244,22 @@ STEPS: tuple[KernelSpec, ...] = (
         min_arch=80,
         **_ALIGNED,
     ),
+    step(
+        "hgemm_20_any_shape",
+        idea="any M, N, K and alignment: six tiles, guarded at edges, few of them cut along k",
+        tile=(128, 128, 64),
+        thread_tile=(16, 8),
+        threads=128,
+        shared_bytes=98304,
+        parent="hgemm_18_wide_tile",
+        precisions=HALF,
+        alignment=2,
+        multiple_of=(1, 1, 1),
+        min_arch=80,
+        workspace=True,
+        configs=(
+            *("128x256", "256x128", "128x128", "64x128", "128x64", "64x64"),
+            *("128x128 split", "64x128 split", "128x64 split", "64x64 split"),
+        ),
+    ),
 )
