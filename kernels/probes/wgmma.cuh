@@ -32,6 +32,7 @@ __global__ void __launch_bounds__(THREADS, 1) kernel(const uint4* in, void* out,
   float acc[BN / 2] = {};
   fence_proxy_async();
   __syncthreads();
+  // [loop]
   const long long start = clock64();
   for (int r = 0; r < repeats; ++r) {
     wgmma_fence();
@@ -43,6 +44,7 @@ __global__ void __launch_bounds__(THREADS, 1) kernel(const uint4* in, void* out,
   }
   wgmma_wait<0>();
   __syncthreads();
+  // [/loop]
   const long long cycles = clock64() - start;
   float sum = 0.0f;
 #pragma unroll

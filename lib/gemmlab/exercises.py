@@ -7,13 +7,24 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from .errors import ArgumentError
+from .fragment_exercises import fragment
 from .kernel_exercises import kernel
 from .layouts import banks
 from .layouts.access import Access, Layout, Tile
 from .swizzle_exercises import swizzle16
 from .verdict import Verdict
+from .warp_tile_exercises import warp_tile
 
-__all__ = ["Verdict", "kernel", "mapping", "swizzle", "swizzle16", "thread_tile"]
+__all__ = [
+    "Verdict",
+    "fragment",
+    "kernel",
+    "mapping",
+    "swizzle",
+    "swizzle16",
+    "thread_tile",
+    "warp_tile",
+]
 
 LANES = range(banks.WARP)
 

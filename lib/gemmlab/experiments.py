@@ -111,6 +111,18 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
     "hgemm 12, two buffers": ("hgemm_12_mma_pipeline", {"STAGES = 3": "STAGES = 2"}),
     "hgemm 14, A not swizzled": ("hgemm_14_conflict_free", {"BITS_A = 2": "BITS_A = 0"}),
     "hgemm 14, B not swizzled": ("hgemm_14_conflict_free", {"BITS_B = 3": "BITS_B = 0"}),
+    "hgemm 14, BK = 64": (
+        "hgemm_14_conflict_free",
+        {"BK = 32": "BK = 64", "BITS_A = 2": "BITS_A = 3"},
+    ),
+    "hgemm 15, one block an SM": (
+        "hgemm_15_double_buffer",
+        {"__launch_bounds__(THREADS, 2)": "__launch_bounds__(THREADS, 1)"},
+    ),
+    "hgemm 16, one block an SM": (
+        "hgemm_16_write_back",
+        {"__launch_bounds__(THREADS, 2)": "__launch_bounds__(THREADS, 1)"},
+    ),
     "hgemm 16, C not swizzled": ("hgemm_16_write_back", {"BITS_C = 3": "BITS_C = 0"}),
     "hgemm 17, two stages": ("hgemm_17_stages", {"STAGES = 3": "STAGES = 2"}),
     "hgemm 17, four stages": ("hgemm_17_stages", {"STAGES = 3": "STAGES = 4"}),

@@ -6,6 +6,7 @@ import difflib
 import html
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import registry
 from .errors import ArgumentError
@@ -73,14 +74,12 @@ class Listing:
 def source(name: str | Kernel, passage: str | None = None) -> Listing:
     """A passage of a step's file, between its `// [passage]` marks, or the whole file.
 
+    name: a step, or a header in kernels/, such as "probes/mma.cuh".
     Raises ArgumentError, naming the passages there are, for one that is not there.
     """
-    spec = kernel(name).spec
-    lines = spec.path.read_text().splitlines()
+    path, shown_as = _file(name)
+    lines = path.read_text().splitlines()
     known = passages_of(lines)
-    shown_as = (
-        f"{spec.label}, written in this notebook" if spec.untrusted else f"kernels/{spec.file}"
-    )
     if passage is not None and passage not in known:
         raise ArgumentError(
             f"passage: {passage!r} is not in {shown_as}; it has {', '.join(known) or 'none'}"
@@ -90,6 +89,18 @@ def source(name: str | Kernel, passage: str | None = None) -> Listing:
         Line(i + 1, lines[i]) for i in range(start, stop) if passage is None or not _mark(lines[i])
     ]
     return Listing(shown_as, tuple(_dedent(shown)))
+
+
+def _file(name: str | Kernel) -> tuple[Path, str]:
+    """The file of a step, or a header, and what to call it."""
+    if isinstance(name, str) and name.endswith(".cuh"):
+        folder = registry.repository_root() / "kernels"
+        if name not in {path.relative_to(folder).as_posix() for path in folder.rglob("*.cuh")}:
+            raise ArgumentError(f"name: there is no kernels/{name}")
+        return folder / name, f"kernels/{name}"
+    spec = kernel(name).spec
+    written = f"{spec.label}, written in this notebook"
+    return spec.path, written if spec.untrusted else f"kernels/{spec.file}"
 
 
 def diff(name: str | Kernel, other: str | Kernel | None = None, context: int = 1) -> Listing:

@@ -1,4 +1,7 @@
-"""Loops that keep the tensor cores busy: mma.sync on registers or fed by ldmatrix, and wgmma."""
+"""Loops that keep the tensor cores busy: mma.sync on registers or fed by ldmatrix, and wgmma.
+
+One of those fed by ldmatrix copies tiles with cp.async at the same time, as a GEMM does.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
 OLDEST = 80  # mma.sync m16n8k16 begins with sm_80
 WGMMA_TARGET = "90a"
 K_PER_REPEAT = 64
+WARPS_N = 4  # in mma.cuh: warps side by side along N
 INPUT_BYTES = 48 << 10  # what a probe reads
+PLACES = 64  # in mma.cuh: tiles among which the copies of a probe choose
 FLOP = 1 << 33  # of an SM in a launch: 0.7 ms of wgmma and 1.6 ms of mma.sync on an H200
 REST_S, SUSTAINED_S = 0.2, 2.0
 _CUDA = {"bf16": "__nv_bfloat16", "fp16": "__half"}
@@ -30,8 +35,9 @@ _TORCH = {"bf16": "bfloat16", "fp16": "float16"}
 class Probe:
     """A loop of kernels/probes/mma.cuh or wgmma.cuh.
 
-    `tile` is what each of `workers` (warps, or warpgroups) computes; fed: by ldmatrix. sustained:
-    it is also run back to back for two seconds.
+    `tile` is what each of `workers` (warps, or warpgroups) computes; fed: by ldmatrix. copies:
+    what cp.async brings at the same time, a name of mma.cuh's Copies, or "". sustained: it is also
+    run back to back for two seconds.
     """
 
     name: str
@@ -40,6 +46,7 @@ class Probe:
     workers: int
     dtype: str = "bf16"
     fed: bool = False
+    copies: str = ""
     sustained: bool = False
 
     @property
@@ -54,15 +61,30 @@ class Probe:
 
     @property
     def allowed(self) -> float | None:
-        """FLOP per clock and SM, if shared memory delivers 128 bytes a clock to ldmatrix."""
+        """FLOP per clock and SM, if shared memory moves 128 bytes a clock: ldmatrix, and copies."""
+        if not self.fed:
+            return None
         m, n = self.tile
-        return BANKS * BANK_BYTES * m * n / (m + n) if self.fed else None
+        read = 2 * (m + n) * K_PER_REPEAT * self.workers
+        return BANKS * BANK_BYTES * self.flop / (read + self.copied)
+
+    @property
+    def copied(self) -> int:
+        """Bytes that a block copies in one repeat: its tiles of A and B."""
+        (m, n), rows = self.tile, self.workers // WARPS_N
+        return 2 * (m * rows + n * WARPS_N) * K_PER_REPEAT if self.copies else 0
+
+    @property
+    def input_bytes(self) -> int:
+        """What it reads of its input."""
+        return max(INPUT_BYTES, PLACES * self.copied)
 
     @property
     def call(self) -> str:
         """The launcher in C++, without its arguments."""
         numbers = "" if self.launcher == "wgmma" else f", {self.tile[0]}, {self.tile[1]}"
         numbers += f", {self.workers}" if numbers else ""
+        numbers += f", probe_mma::Copies::{self.copies}" if self.copies else ""
         return f"launch_probe_{self.launcher}<{_CUDA[self.dtype]}{numbers}>"
 
 
@@ -71,10 +93,18 @@ def _fed(m: int, n: int, warps: int, sustained: bool = False) -> Probe:
     return Probe(name, "ldmatrix", (m, n), warps, fed=True, sustained=sustained)
 
 
+def _copying(what: str, copies: str) -> Probe:
+    """As hgemm_18_wide_tile: warps, their tiles, and what is copied."""
+    name = f"ldmatrix + {what} + mma.sync, 8 warps of 64x64"
+    return Probe(name, "copies", (64, 64), 8, fed=True, copies=copies)
+
+
 PROBES = (
     Probe("mma.sync m16n8k16, bf16", "mma", (64, 64), 8, sustained=True),
     Probe("mma.sync m16n8k16, fp16", "mma", (64, 64), 8, dtype="fp16"),
     _fed(64, 64, 8, sustained=True),
+    _copying("cp.async", "FROM_L2"),
+    _copying("cp.async of zeros", "ZEROS"),
     _fed(64, 32, 8),
     _fed(64, 32, 16),
     _fed(32, 32, 8),
@@ -150,7 +180,7 @@ class _Run:
         self.probe, self.repeats = probe, FLOP // probe.flop
         device = torch.cuda.current_device()
         self.sms = torch.cuda.get_device_properties(device).multi_processor_count
-        numbers = torch.randn(INPUT_BYTES // 2, device="cuda")
+        numbers = torch.randn(probe.input_bytes // 2, device="cuda")
         self._in = numbers.to(getattr(torch, _TORCH[probe.dtype]))
         # For each block its cycles, then for each thread a sum; see cycles.cuh.
         words = self.sms * (1 + probe.threads // 2)

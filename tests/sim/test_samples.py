@@ -188,11 +188,12 @@ def test_every_line_has_samples_that_agree_with_its_counts(case):
 def copies_of(trace, sample):
     """The cp.async that may be this one's other side: what it costs hangs on its source as well.
 
-    With a source size, a copy of the same line may have read nothing, and have no other side. Where
-    tiles are swizzled, warps whose sources have one shape write in several: then the source that
-    was kept is another warp's.
+    With a source size, a copy of the same line may have read nothing, and have no other side; in
+    some lines all of them have none. Where tiles are swizzled, warps whose sources have one shape
+    write in several: then the source that was kept is another warp's.
     """
     sources = [s for s in trace.samples if (s.op, s.line) == ("cp.async.global", sample.line)]
+    sources = sources or [sample]
     source = next((s for s in sources if who(s) == who(sample)), sources[0])
     assert who(source) == who(sample) or len(sources) == 1
     line = next(

@@ -80,6 +80,25 @@ def test_fed_by_ldmatrix(kernel_file, wm, wn, warps):
     assert counted["wavefronts"] == 4 * counted["requests"]
 
 
+@pytest.mark.parametrize("copies", ["from_l2", "zeros"])
+def test_fed_by_ldmatrix_while_a_tile_is_copied(kernel_file, copies):
+    """The sums are those of the loop that copies nothing; a copy takes 4 wavefronts."""
+    tile, threads = 48 * 512, 256
+    values = numbers((REPEATS + BLOCKS - 1) * tile)  # a block begins one place after the other
+    expected, alone = run(kernel_file, "fed_64x64_8", threads, values)
+    sums, trace = run(kernel_file, f"fed_64x64_8_{copies}", threads, values)
+    np.testing.assert_array_equal(sums, expected)
+    totals = trace.totals()
+    assert totals["ldmatrix"] == alone.totals()["ldmatrix"]
+    assert "cp.async.shared" not in alone.totals()
+    copied = totals["cp.async.shared"]
+    assert copied["requests"] == BLOCKS * REPEATS * 12 * threads // 32
+    assert copied["wavefronts"] == 4 * copied["requests"]
+    sectors = 2 * tile // 32 * BLOCKS * REPEATS
+    read = totals.get("cp.async.global", {"sectors": 0})["sectors"]
+    assert read == (sectors if copies == "from_l2" else 0)
+
+
 def test_wgmma(kernel_file):
     values = numbers(48 * 512)
     sums, _ = run(kernel_file, "wgmma", 256, values)

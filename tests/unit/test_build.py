@@ -95,7 +95,8 @@ def compiled(target: str, folder) -> dict[str, list[build.Resources]]:
     found: dict[str, list[build.Resources]] = {}
     for part in done.stderr.split("Compiling entry function ")[1:]:
         namespace = re.match(r"'_ZN(\d+)(\w+)", part)  # the length of the name, then the name
-        name = namespace[2][: int(namespace[1])]
+        # What several steps use, such as the kernel that adds slices up, is in none.
+        name = namespace[2][: int(namespace[1])] if namespace else "common"
         found.setdefault(name, []).append(build._parse_ptxas(part))
     return found
 
@@ -113,8 +114,8 @@ def on_every_target(tmp_path_factory):
 def test_every_16_bit_step_compiles_for_every_target_without_spills(spec, on_every_target):
     dynamic = "extern __shared__" in spec.path.read_text()
     for target, steps in on_every_target.items():
-        assert len(steps[spec.name]) == len(TYPES), target
-        for used in steps[spec.name]:
+        assert len(steps[spec.name]) == len(TYPES) or spec.configs, target
+        for used in steps[spec.name] + (steps["common"] if spec.configs else []):
             assert used.spill_stores_bytes == used.spill_loads_bytes == 0, target
             assert used.shared_bytes == (0 if dynamic else spec.shared_bytes), target
             assert used.registers * spec.threads <= 65536, target

@@ -192,7 +192,7 @@ def test_an_address_that_is_not_aligned_is_refused_with_the_reason(name):
 def test_rows_that_are_not_aligned_are_refused(columns):
     """A row of B has N elements of 2 bytes: N = 124 would put every other row 8 bytes off."""
     A, B = pair(N=columns)
-    padded = f"N: is {columns}, .* multiple of 128; pad to 128, or use hgemm_01_naive, which takes"
+    padded = f"N: is {columns}, .* multiple of 128; pad to 128, or use hgemm_20_any_shape, which"
     with pytest.raises(ArgumentError, match=padded):
         lab.kernel(FAST)(A, B)
     C = lab.kernel(NAIVE)(A, B)

@@ -26,6 +26,18 @@ def test_whole_file():
     )
 
 
+def test_passage_of_a_header():
+    listing = lab.source("probes/mma.cuh", "registers")
+    assert listing.title == "kernels/probes/mma.cuh"
+    assert any("multiply<T, WM, WN>(acc, f)" in line.text for line in listing.lines)
+
+
+@pytest.mark.parametrize("name", ["probes/nma.cuh", "../kernels/probes/mma.cuh", "/mma.cuh"])
+def test_header_that_is_not_in_kernels(name):
+    with pytest.raises(ArgumentError, match="there is no"):
+        lab.source(name)
+
+
 def test_diff_shows_the_two_swapped_axes_and_not_the_name():
     marks = [(line.mark, line.text.strip()) for line in lab.diff("sgemm_02_coalesced").lines]
     assert ("+", "const int row = blockIdx.y * BLOCK_ROWS + threadIdx.y;") in marks

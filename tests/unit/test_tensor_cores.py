@@ -199,11 +199,25 @@ def test_every_probe_gives_an_sm_the_same_work():
     assert BY_NAME[BF16].flop == 2 * 64 * 64 * 64 * 8
     assert {p.name: round(p.allowed) for p in PROBES if p.fed} == {
         "ldmatrix + mma.sync, 8 warps of 64x64": 4096,
+        "ldmatrix + cp.async + mma.sync, 8 warps of 64x64": 2979,
+        "ldmatrix + cp.async of zeros + mma.sync, 8 warps of 64x64": 2979,
         "ldmatrix + mma.sync, 8 warps of 64x32": 2731,
         "ldmatrix + mma.sync, 16 warps of 64x32": 2731,
         "ldmatrix + mma.sync, 8 warps of 32x32": 2048,
         "ldmatrix + mma.sync, 16 warps of 32x32": 2048,
     }
+
+
+def test_what_a_probe_copies(root):
+    """As much as hgemm_18_wide_tile in 64 k: 48 KB, 12 copies of 16 bytes a thread."""
+    copying = [probe for probe in PROBES if probe.copies]
+    assert {probe.copied for probe in copying} == {12 * 16 * 256}
+    assert {probe.input_bytes for probe in copying} == {3 << 20}
+    assert {p.input_bytes for p in PROBES if not p.copies} == {tensor_core_probes.INPUT_BYTES}
+    text = (root / "kernels" / "probes" / "mma.cuh").read_text()
+    for name in ("PLACES", "WARPS_N"):
+        (found,) = re.findall(rf"\b{name} = (\d+)", text)
+        assert int(found) == getattr(tensor_core_probes, name)
 
 
 @pytest.mark.parametrize("name", ["mma", "wgmma"])
@@ -251,6 +265,8 @@ def test_the_loops_multiply_and_load_and_do_not_spill(listing):
         kernel = "fed" if probe.fed else "registers"
         m, n = probe.tile
         name = f"{kernel}I{mangled[probe.dtype]}Li{m}ELi{n}ELi{probe.workers}E"
+        if probe.fed:  # the last parameter is an enumerator of Copies
+            name += f"LNS_6CopiesE{('', 'FROM_L2', 'ZEROS').index(probe.copies)}E"
         found = loops(sass.instructions(text, name))
         assert found, name
         for counts in found:
@@ -258,6 +274,7 @@ def test_the_loops_multiply_and_load_and_do_not_spill(listing):
             steps = counts["HMMA"] // multiplied
             assert counts["HMMA"] == steps * multiplied
             assert counts["LDSM"] == steps * loaded, (target, name)
+            assert counts["LDGSTS"] == steps // 4 * probe.copied // (16 * probe.threads), name
             assert not counts["LDL"] + counts["STL"], (target, name)
 
 
