@@ -1,0 +1,271 @@
+// hgemm_20_any_shape: any M, N, K and any alignment, and small sizes quickly.
+//
+// Change: the loop of hgemm_18_wide_tile for six tiles. Where a tile reaches over an edge, copies
+//   bring zeros, and nothing is written behind the edge; tiles that never do have no guards. Where
+//   rows of A or B do not begin at multiples of 16 bytes, the loop runs on a copy in which they do.
+//   Few tiles are cut along k into slices, and a second kernel adds the slices up.
+// Which tile is fastest depends on the shape and on the GPU: lab.tune measures, `choose` guesses.
+// Source: beyond the articles.
+#pragma once
+#include <ptx/cp_async.cuh>
+#include <ptx/grid.cuh>
+#include <ptx/ldmatrix.cuh>
+#include <ptx/mma.cuh>
+#include <ptx/smem.cuh>
+
+#include "../common/block_order.cuh"
+#include "../common/dependent_launch.cuh"
+#include "../common/host.cuh"
+#include "../common/padded_half.cuh"
+#include "../common/split_k_half.cuh"
+#include "../common/swizzle.cuh"
+#include "../common/write_back_guarded.cuh"
+
+namespace hgemm_20_any_shape {
+
+constexpr int BK = 64;
+constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16, STEPS = BK / MMA_K;
+constexpr int BITS = 3, SHIFT_A = 3;
+
+// BM x BN for a block, WM x WN for a warp.
+template <int BM_, int BN_, int WM_, int WN_, int STAGES_>
+struct Tile {
+  static constexpr int BM = BM_, BN = BN_, WM = WM_, WN = WN_, STAGES = STAGES_;
+  static constexpr int WMITER = WM / MMA_M, WNITER = WN / MMA_N;
+  static constexpr int SHIFT_B = 3 + BN / 128;            // rows of 64, 128 or 256 elements
+  static constexpr int STAGE_BYTES = BK * (BM + BN) * 2;  // a tile of A, then one of B
+  static constexpr int SMEM_BYTES = STAGES * STAGE_BYTES;
+  static constexpr int THREADS = 32 * (BM / WM) * (BN / WN);
+  static_assert(BM % (THREADS / 8) == 0 && BN % 64 == 0, "8 threads copy 64 elements");
+  static_assert(THREADS % 64 == 0, "8 rows of sA or sB on, the swizzle is the same");
+  static_assert(STAGES >= 3 && STEPS % 2 == 0, "fragments alternate between two sets");
+  static_assert(BM * BN * 4 <= SMEM_BYTES, "the tile of C takes the place of those of A and B");
+};
+
+// Of slices of slice_k each, blockIdx.z is one; C has room for all. GUARDED: M, N, K are any.
+template <class T, class TC, class S, bool GUARDED>
+__global__ void __launch_bounds__(S::THREADS, 1) kernel(GemmArgs g, int lda, int ldb, int slice_k) {
+  constexpr int BM = S::BM, BN = S::BN, WM = S::WM, WN = S::WN, THREADS = S::THREADS;
+  constexpr int WMITER = S::WMITER, WNITER = S::WNITER, SHIFT_B = S::SHIFT_B;
+  constexpr int STAGES = S::STAGES, STAGE_BYTES = S::STAGE_BYTES, SMEM_BYTES = S::SMEM_BYTES;
+  extern __shared__ __align__(128) unsigned char smem[];
+  T *sA = reinterpret_cast<T*>(smem), *sB = sA + BM * BK;  // in stage 0
+  TC* sC = reinterpret_cast<TC*>(smem);                    // after the tiles of A and B
+
+  grid_launch_dependents();  // add_slices, if there is one, is launched meanwhile
+  grid_dependency_wait();    // pad, if there is one, is complete
+  const int M = g.M, N = g.N, K = g.K;
+  const int tid = threadIdx.x;
+  const int warp_id = tid / 32, lane_id = tid % 32;
+  const int2 tile = tile_at(blockIdx.x, ceil_div(M, BM), ceil_div(N, BN));
+  const int block_m = tile.x * BM, block_n = tile.y * BN;
+  const int k_begin = blockIdx.z * slice_k, k_end = min(K, k_begin + slice_k);
+
+  // Copying: 8 threads hold 64 elements of a row, of A or of a quarter of B's columns.
+  const int row = tid / 8, col = tid % 8 * 8;
+  const T* gA = static_cast<const T*>(g.A) + (size_t)(block_m + row) * lda + k_begin + col;
+  const T* gB = static_cast<const T*>(g.B) + (size_t)(k_begin + row) * ldb + block_n + col;
+  TC* gC = static_cast<TC*>(g.C) + ((size_t)blockIdx.z * M + block_m) * N + block_n;
+  const uint32_t to_a_addr = smem_addr(sA + swizzle<BITS, SHIFT_A>(row * BK + col));
+  const uint32_t to_b_addr = smem_addr(sB + swizzle<BITS, SHIFT_B>(row * BN + col));
+  // Computing: warp (warp_id / (BN / WN), warp_id % (BN / WN)). Of a 16x16 of A or B, lane l names
+  // row l % 16, in its left half for l < 16, else in its right one.
+  const int m = warp_id / (BN / WN) * WM;
+  const int n = warp_id % (BN / WN) * WN;
+  const int a_from = (m + lane_id % 16) * BK + lane_id / 16 * 8;
+  const int b_from = lane_id % 16 * BN + n + lane_id / 16 * 8;
+  const uint32_t sA_addr = smem_addr(sA + swizzle<BITS, SHIFT_A>(a_from));
+  uint32_t sB_addr[WNITER / 2];  // of each 16 columns: an XOR for each load would take longer
+#pragma unroll
+  for (int j = 0; j < WNITER / 2; ++j)
+    sB_addr[j] = smem_addr(sB + swizzle<BITS, SHIFT_B>(b_from + j * 16));
+
+  // [load]
+  // Chunks of 8 elements are inside or not: where K or N is no multiple of 8, the rows go on, with
+  // zeros. Outside, a copy that reads nothing writes zeros. That form takes twice the wavefronts
+  // where it reads, so what is inside is copied by the other one.
+  const int rows = M - block_m - row, cols = N - block_n - col;  // left from this thread's on
+  auto copy_tiles = [&](int k_tile, int stage) {
+    const int depth = k_end - k_tile;
+    if (depth > 0) {
+#pragma unroll
+      for (int i = 0; i < BM; i += THREADS / 8) {
+        const uint32_t to_addr = to_a_addr + stage + i * BK * sizeof(T);
+        const bool inside = !GUARDED || (i < rows && col < depth);
+        if (inside) cp_async_cg(to_addr, gA + (size_t)i * lda);
+        if (!inside) cp_async_cg_zfill(to_addr, gA, 0);
+      }
+#pragma unroll
+      for (int i = 0; i < BK; i += THREADS / 8)
+#pragma unroll
+        for (int j = 0; j < BN; j += 64) {
+          const uint32_t to_addr = to_b_addr + stage + (i * BN + j) * sizeof(T);
+          const bool inside = !GUARDED || (i < depth - row && j < cols);
+          if (inside) cp_async_cg(to_addr, gB + (size_t)i * ldb + j);
+          if (!inside) cp_async_cg_zfill(to_addr, gB, 0);
+        }
+    }
+    cp_async_commit();  // one group a tile, an empty one after the last
+    gA += BK, gB += (size_t)BK * ldb;
+  };
+  // [/load]
+
+  // Two sets: step % 2 is multiplied, the other is loaded. rB[.][j] is two fragments side by side.
+  uint32_t rA[2][WMITER][4], rB[2][WNITER / 2][4];
+  auto load_fragments = [&](int step, int stage) {
+#pragma unroll
+    for (int j = 0; j < WNITER / 2; ++j)
+      ldmatrix_x4_trans(rB[step % 2][j], sB_addr[j] + stage + step * MMA_K * BN * sizeof(T));
+    const uint32_t a_addr = (sA_addr + stage) ^ step * MMA_K * sizeof(T);
+#pragma unroll
+    for (int i = 0; i < WMITER; ++i)
+      ldmatrix_x4(rA[step % 2][i], a_addr + i * MMA_M * BK * sizeof(T));
+  };
+  float acc[WMITER][WNITER][4] = {};
+  auto multiply = [&](int step) {
+#pragma unroll
+    for (int j = 0; j < WNITER; ++j)
+#pragma unroll
+      for (int turn = 0; turn < WMITER; ++turn) {
+        const int i = j % 2 ? WMITER - 1 - turn : turn;
+        const uint32_t* b = &rB[step % 2][j / 2][j % 2 * 2];
+        const uint32_t fragment[2] = {b[0], b[1]};
+        mma_m16n8k16<T>(acc[i][j], rA[step % 2][i], fragment);
+      }
+  };
+
+  // [pipeline]
+  auto after = [](int stage) {
+    return stage == SMEM_BYTES - STAGE_BYTES ? 0 : stage + STAGE_BYTES;
+  };
+#pragma unroll
+  for (int i = 0; i < STAGES - 1; ++i) copy_tiles(k_begin + i * BK, i * STAGE_BYTES);
+  cp_async_wait<STAGES - 2>();
+  __syncthreads();
+  int stage = 0, free_stage = SMEM_BYTES - STAGE_BYTES;  // as offsets
+  if (k_begin < k_end) load_fragments(0, 0);
+#pragma unroll 1
+  for (int k_tile = k_begin; k_tile < k_end; k_tile += BK) {
+#pragma unroll
+    for (int step = 0; step < STEPS; ++step) {
+      if (step == STEPS - 1) {
+        cp_async_wait<STAGES - 2>();  // this thread's part of the next tiles is in place
+        __syncthreads();              // everyone's is; and everyone has read the present ones
+        stage = k_tile + BK >= k_end ? 0 : after(stage);
+      }
+      load_fragments((step + 1) % STEPS, stage);  // behind the last tile: stage 0, and not used
+      if (step == 0) {
+        copy_tiles(k_tile + (STAGES - 1) * BK, free_stage);
+        free_stage = after(free_stage);
+      }
+      multiply(step);
+    }
+  }
+  // [/pipeline]
+
+  write_back_guarded<BM, BN, WM, WN, THREADS, GUARDED>(sC, gC, N, M - block_m, N - block_n, acc,
+                                                       g.alpha, g.beta);
+}
+
+// [configurations]
+// The first TILES in full; then those from SPLIT on, cut along k. In 99 KB of shared memory three
+// of the six have room.
+constexpr int TILES = 6, SPLIT = 2, CONFIGS = TILES + TILES - SPLIT;
+template <class F>
+auto with_tile(int tile, F f) {
+  if (tile == 0) return f(Tile<128, 256, 64, 64, 4>());
+  if (tile == 1) return f(Tile<256, 128, 64, 64, 4>());
+  if (tile == 2) return f(Tile<128, 128, 64, 64, 3>());
+  if (tile == 3) return f(Tile<64, 128, 32, 64, 6>());
+  if (tile == 4) return f(Tile<128, 64, 64, 32, 4>());
+  return f(Tile<64, 64, 32, 32, 6>());
+}
+// [/configurations]
+
+// [choice]
+constexpr int COST[TILES] = {100, 100, 105, 125, 125, 160};  // of an element of C, 64 k deep
+constexpr long long ADDING = 8000000;                        // of add_slices, in the same unit
+constexpr int MIN_SLICE = 4;                                 // k tiles
+
+inline int attribute(cudaDeviceAttr which) {
+  int device = 0, value = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&value, which, device);
+  return value;
+}
+
+struct Choice {
+  int tile = -1, slices = 1, slice_k = BK;  // tile -1: none has room
+};
+
+// The configuration asked for, else the one that should take least time: one tile after the other
+// on each SM, where a smaller one takes longer for an element. Slices: as many as fill the SMs
+// once.
+inline Choice choose(const GemmArgs& g) {
+  const int sms = attribute(cudaDevAttrMultiProcessorCount), k_tiles = ceil_div(g.K, BK);
+  const int room = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  const bool asked = g.config >= 0 && g.config < CONFIGS;
+  Choice best;
+  long long least = 0;
+  for (int i = asked ? g.config : 0; i <= (asked ? g.config : CONFIGS - 1); ++i) {
+    const int tile = i < TILES ? i : i - TILES + SPLIT;
+    with_tile(tile, [&](auto of) {
+      using S = decltype(of);
+      const int tiles = ceil_div(g.M, S::BM) * ceil_div(g.N, S::BN);
+      const int wanted = i < TILES || tiles == 0 ? 1 : min(sms / tiles, k_tiles / MIN_SLICE);
+      const int deep = max(1, ceil_div(k_tiles, max(1, wanted)));
+      const int slices = max(1, ceil_div(k_tiles, deep));
+      const long long cost =
+          (long long)S::BM * S::BN * COST[tile] * deep * ceil_div(tiles * slices, sms) +
+          (slices > 1 ? ADDING : 0);
+      if (S::SMEM_BYTES > room || (best.tile >= 0 && cost >= least)) return;
+      best = {tile, slices, deep * BK};
+      least = cost;
+    });
+  }
+  return best;
+}
+// [/choice]
+
+// [run]
+// TO: the type of what is written, to C or to the slices' sums.
+template <class T, class TO, class S>
+cudaError_t run(const PaddedInputs<T>& p, const Choice& how, cudaStream_t stream) {
+  const GemmArgs& g = p.g;
+  const bool whole =
+      g.M % S::BM == 0 && g.N % S::BN == 0 && g.K % BK == 0 && PaddedInputs<T>::aligned(g.C);
+  const auto chosen = whole ? kernel<T, TO, S, false> : kernel<T, TO, S, true>;
+  const cudaError_t error =
+      cudaFuncSetAttribute(chosen, cudaFuncAttributeMaxDynamicSharedMemorySize, S::SMEM_BYTES);
+  if (error != cudaSuccess) return error;
+  const dim3 grid(ceil_div(g.M, S::BM) * ceil_div(g.N, S::BN), 1, how.slices), block(S::THREADS);
+  if (p.copied())
+    return launch_dependent(chosen, grid, block, S::SMEM_BYTES, stream, g, p.lda, p.ldb,
+                            how.slice_k);
+  return launch(chosen, grid, block, S::SMEM_BYTES, stream, g, p.lda, p.ldb, how.slice_k);
+}
+// [/run]
+
+}  // namespace hgemm_20_any_shape
+
+template <class T, class TC>
+inline size_t workspace_hgemm_20_any_shape(const GemmArgs& g) {
+  const hgemm_20_any_shape::Choice how = hgemm_20_any_shape::choose(g);
+  return PaddedInputs<T>(g).bytes + (how.slices > 1 ? slices_bytes(g, how.slices) : 0);
+}
+
+template <class T, class TC>
+inline cudaError_t launch_hgemm_20_any_shape(const GemmArgs& g, cudaStream_t stream) {
+  using namespace hgemm_20_any_shape;
+  static_assert(is_half<T>, "16-bit inputs");
+  const Choice how = choose(g);
+  if (how.tile < 0) return cudaErrorInvalidValue;
+  PaddedInputs<T> p(g);
+  cudaError_t done = p.copy(stream);
+  if (done != cudaSuccess) return done;
+  if (how.slices == 1)
+    return with_tile(how.tile, [&](auto of) { return run<T, TC, decltype(of)>(p, how, stream); });
+  p.g.C = p.g.workspace, p.g.alpha = 1.0f, p.g.beta = 0.0f;
+  done = with_tile(how.tile, [&](auto of) { return run<T, float, decltype(of)>(p, how, stream); });
+  return done != cudaSuccess ? done : launch_add_slices<TC>(p.g.C, g, how.slices, stream);
+}
