@@ -106,7 +106,9 @@ def tune(
         handle.spec.check_sizes(*shape)
     if default_backend() == "sim":
         return _recorded(handle, shapes)
-    return _live(handle, shapes, live.Protocol("interleaved", False, (), samples, seconds), again)
+    types = handle.spec.precisions[0]
+    protocol = live.Protocol("interleaved", False, (), samples, seconds, types)
+    return _live(handle, shapes, protocol, again)
 
 
 def _check_kernel(handle: run.Kernel) -> None:

@@ -1,0 +1,305 @@
+// hgemm_19_stream_k: one block an SM, and tiles that would not fill a wave are cut along k.
+//
+// Change: as many blocks as SMs; each takes one tile of C after the other. At 8192 there are 2048:
+//   15 waves of 132, and 68 tiles more, which would keep half of the SMs busy for 128 tiles of k.
+//   Here the k tiles of these 68 stand in a row, and each block begins with an equal stretch of it,
+//   66. A stretch begins and ends inside tiles of C, so a block leaves the sums of such a tile in
+//   the workspace, and the last one to arrive adds all of them up, in the order of k: the result
+//   does not depend on who was last. The remaining tiles are whole waves.
+// Price: 128 KB written and read for each part of a tile that was cut. At 4096 the last wave has
+// 116
+//   tiles; cutting them would save 8 k tiles of 64 and cost more, so none is cut.
+// Limit: shared memory, as before.
+// Source: beyond the articles. M. Osama et al.: Stream-K, PPoPP 2023.
+#pragma once
+#include <ptx/cp_async.cuh>
+#include <ptx/ldmatrix.cuh>
+#include <ptx/mma.cuh>
+#include <ptx/smem.cuh>
+
+#include "../common/block_order.cuh"
+#include "../common/host.cuh"
+#include "../common/swizzle.cuh"
+#include "../common/write_back.cuh"
+
+namespace hgemm_19_stream_k {
+
+constexpr int BM = 128, BN = 256, BK = 64;
+constexpr int WM = 64, WN = 64;
+constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
+constexpr int WMITER = WM / MMA_M, WNITER = WN / MMA_N, STEPS = BK / MMA_K;
+constexpr int BITS = 3, SHIFT_A = 3, SHIFT_B = 5;
+constexpr int STAGES = 4, STAGE_BYTES = BK * (BM + BN) * 2;  // a tile of A, then one of B
+constexpr int SMEM_BYTES = STAGES * STAGE_BYTES;
+constexpr int THREADS = 256;
+constexpr int MIN_SHARE = 32;  // k tiles: the least that cutting must save, the shortest stretch
+
+// One block fits on an SM, by its shared memory.
+inline int resident_blocks() {
+  int device = 0, sms = 1;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  return sms;
+}
+
+__device__ __forceinline__ int after(int stage) {
+  return stage == SMEM_BYTES - STAGE_BYTES ? 0 : stage + STAGE_BYTES;
+}
+
+// [schedule]
+// The k tiles of the first `split` tiles of C stand in one row. The first `sharers` blocks take
+// `length` of them each, and the first `longer` one more. Whole tiles of C follow.
+struct Schedule {
+  int blocks, k_tiles, split = 0, sharers = 0, length = 0, longer = 0;
+
+  __host__ __device__ Schedule(int tiles, int k_tiles, int most)
+      : blocks(max(1, min(most, tiles))), k_tiles(k_tiles) {
+    const int rest = tiles % most;  // tiles of the last, incomplete wave
+    const long long row = (long long)rest * k_tiles;
+    const int enough = (int)min((long long)most, row / MIN_SHARE);
+    if (enough == 0 || k_tiles - row / enough < MIN_SHARE) return;
+    blocks = max(blocks, enough);
+    split = rest, sharers = enough;
+    length = (int)(row / enough), longer = (int)(row % enough);
+  }
+  __host__ __device__ size_t part_bytes() const { return (size_t)sharers * 2 * BM * BN * 4; }
+  // First k tile of a block's stretch.
+  __host__ __device__ int begin(int block) const {
+    return min(block, sharers) * length + min(block, longer);
+  }
+  // The block whose stretch contains k tile x.
+  __host__ __device__ int owner(int x) const {
+    return max(x / (length + 1), (x - longer) / length);
+  }
+};
+// [/schedule]
+
+template <class T, class TC>
+__global__ void __launch_bounds__(THREADS, 1)
+    kernel(const T* A, const T* B, TC* C, float4* parts, int* arrived, Schedule share, int M, int N,
+           int K, float alpha, float beta) {
+  extern __shared__ __align__(128) unsigned char smem[];
+  T *sA = reinterpret_cast<T*>(smem), *sB = sA + BM * BK;  // in stage 0
+  TC* sC = reinterpret_cast<TC*>(smem);                    // after the tiles of A and B
+
+  const int tid = threadIdx.x;
+  const int warp_id = tid / 32, lane_id = tid % 32;
+  // [map]
+  // Copying: 8 threads hold 64 elements of a row, of A or of a quarter of B's columns.
+  const int row = tid / 8, col = tid % 8 * 8;
+  const T *A_from = A + (size_t)row * K + col, *B_from = B + (size_t)row * N + col;
+  const uint32_t to_a_addr = smem_addr(sA + swizzle<BITS, SHIFT_A>(row * BK + col));
+  const uint32_t to_b_addr = smem_addr(sB + swizzle<BITS, SHIFT_B>(row * BN + col));
+  // Computing: warp (warp_id / (BN / WN), warp_id % (BN / WN)). Of a 16x16 of A or B, lane l names
+  // row l % 16, in its left half for l < 16, else in its right one.
+  const int m = warp_id / (BN / WN) * WM;
+  const int n = warp_id % (BN / WN) * WN;
+  const int a_from = (m + lane_id % 16) * BK + lane_id / 16 * 8;
+  const int b_from = lane_id % 16 * BN + n + lane_id / 16 * 8;
+  const uint32_t sA_addr = smem_addr(sA + swizzle<BITS, SHIFT_A>(a_from));
+  uint32_t sB_addr[WNITER / 2];  // of each 16 columns: an XOR for each load would take longer
+#pragma unroll
+  for (int j = 0; j < WNITER / 2; ++j)
+    sB_addr[j] = smem_addr(sB + swizzle<BITS, SHIFT_B>(b_from + j * 16));
+  // [/map]
+
+  // [load]
+  const T *gA = A_from, *gB = B_from;  // of the next tiles
+  int depth = 0;                       // of this tile of C along k, or of this part of it
+  auto copy_tiles = [&](int k_tile, int stage) {
+    if (k_tile < depth) {
+#pragma unroll
+      for (int i = 0; i < BM; i += THREADS / 8)
+        cp_async_cg(to_a_addr + stage + i * BK * sizeof(T), gA + (size_t)i * K);
+#pragma unroll
+      for (int i = 0; i < BK; i += THREADS / 8)
+#pragma unroll
+        for (int j = 0; j < BN; j += 64)
+          cp_async_cg(to_b_addr + stage + (i * BN + j) * sizeof(T), gB + (size_t)i * N + j);
+    }
+    cp_async_commit();  // one group a tile, an empty one after the last
+    gA += BK, gB += (size_t)BK * N;
+  };
+  // [/load]
+
+  // [fragments]
+  // Two sets: step % 2 is multiplied, the other is loaded. rB[.][j] is two fragments side by side.
+  uint32_t rA[2][WMITER][4], rB[2][WNITER / 2][4];
+  auto load_fragments = [&](int step, int stage) {
+#pragma unroll
+    for (int j = 0; j < WNITER / 2; ++j)
+      ldmatrix_x4_trans(rB[step % 2][j], sB_addr[j] + stage + step * MMA_K * BN * sizeof(T));
+    const uint32_t a_addr = (sA_addr + stage) ^ step * MMA_K * sizeof(T);
+#pragma unroll
+    for (int i = 0; i < WMITER; ++i)
+      ldmatrix_x4(rA[step % 2][i], a_addr + i * MMA_M * BK * sizeof(T));
+  };
+  // [/fragments]
+
+  // [products]
+  float acc[WMITER][WNITER][4];
+  auto clear_sums = [&] {
+#pragma unroll
+    for (int i = 0; i < WMITER; ++i)
+#pragma unroll
+      for (int j = 0; j < WNITER; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) acc[i][j][e] = 0.0f;
+  };
+  auto multiply = [&](int step) {
+#pragma unroll
+    for (int j = 0; j < WNITER; ++j)
+#pragma unroll
+      for (int turn = 0; turn < WMITER; ++turn) {
+        const int i = j % 2 ? WMITER - 1 - turn : turn;
+        const uint32_t* b = &rB[step % 2][j / 2][j % 2 * 2];
+        const uint32_t fragment[2] = {b[0], b[1]};
+        mma_m16n8k16<T>(acc[i][j], rA[step % 2][i], fragment);
+      }
+  };
+  // [/products]
+
+  // [share]
+  int next = share.begin(blockIdx.x);
+  const int end = share.begin(blockIdx.x + 1);  // of the shared k tiles
+  int whole = share.split + (int)blockIdx.x;    // then whole tiles of C
+  const int count = M / BM * (N / BN);
+  while (next < end || whole < count) {
+    int t = whole, k_begin = 0, k_end = share.k_tiles;
+    if (next < end) {
+      t = next / share.k_tiles;
+      k_begin = next - t * share.k_tiles;
+      k_end = min(share.k_tiles, k_begin + end - next);
+      next += k_end - k_begin;
+    } else {
+      whole += share.blocks;
+    }
+    const int2 tile = tile_at(t, M / BM, N / BN);
+    const int block_m = tile.x * BM, block_n = tile.y * BN;
+    gA = A_from + (size_t)block_m * K + k_begin * BK;
+    gB = B_from + (size_t)k_begin * BK * N + block_n;
+    depth = (k_end - k_begin) * BK;
+    // [/share]
+
+    // [pipeline]
+    clear_sums();
+    __syncthreads();  // everyone is done with the last tile of C
+#pragma unroll
+    for (int i = 0; i < STAGES - 1; ++i) copy_tiles(i * BK, i * STAGE_BYTES);
+    cp_async_wait<STAGES - 2>();
+    __syncthreads();
+    int stage = 0, free_stage = SMEM_BYTES - STAGE_BYTES;  // as offsets
+    load_fragments(0, 0);
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < depth; k_tile += BK) {
+#pragma unroll
+      for (int step = 0; step < STEPS; ++step) {
+        if (step == STEPS - 1) {
+          cp_async_wait<STAGES - 2>();  // this thread's part of the next tiles is in place
+          __syncthreads();              // everyone's is; and everyone has read the present ones
+          stage = k_tile + BK == depth ? 0 : after(stage);
+        }
+        load_fragments((step + 1) % STEPS, stage);  // behind the last tile: stage 0, and not used
+        if (step == 0) {
+          copy_tiles(k_tile + (STAGES - 1) * BK, free_stage);
+          free_stage = after(free_stage);
+        }
+        multiply(step);
+      }
+    }
+    // [/pipeline]
+
+    // [fixup]
+    if (depth < K) {  // a part of the sums: leave it, and add all up if it is the last
+      // A block leaves two parts at the most: 0 begins inside its tile, 1 at the tile's first k.
+      auto part = [&](int block) {
+        const int which = 2 * block + (share.begin(block) <= t * share.k_tiles);
+        return parts + (size_t)which * (BM * BN / 4) + tid;
+      };
+      float4* own = part(blockIdx.x);
+#pragma unroll
+      for (int i = 0; i < WMITER; ++i)
+#pragma unroll
+        for (int j = 0; j < WNITER; ++j) {
+          const float* c = acc[i][j];
+          own[(i * WNITER + j) * THREADS] = make_float4(c[0], c[1], c[2], c[3]);
+        }
+      __threadfence();  // the part is visible before the arrival is
+      __syncthreads();
+      const int from = share.owner(t * share.k_tiles);
+      const int to = share.owner((t + 1) * share.k_tiles - 1);
+      int* last = reinterpret_cast<int*>(smem + BM * BN * 4);  // behind the part that comes there
+      if (tid == 0) *last = atomicAdd(&arrived[t], 1) == to - from;
+      __syncthreads();
+      if (*last == 0) continue;
+      __threadfence();  // what the others wrote is visible here
+      // Of two parts one is in acc, and a + b is b + a. Of more the order counts.
+      const bool two = to - from == 1;
+      if (!two) clear_sums();
+#pragma unroll 1
+      for (int block = from; block <= to; ++block) {
+        if (two && block == (int)blockIdx.x) continue;
+        // Past the registers. A thread adds what it has copied itself: no barrier.
+        const float4* other = part(block);
+        float4* copy = reinterpret_cast<float4*>(smem) + tid;
+#pragma unroll
+        for (int i = 0; i < WMITER * WNITER; ++i)
+          cp_async_cg(smem_addr(copy + i * THREADS), other + i * THREADS);
+        cp_async_commit();
+        cp_async_wait<0>();
+#pragma unroll
+        for (int i = 0; i < WMITER; ++i)
+#pragma unroll
+          for (int j = 0; j < WNITER; ++j) {
+            const float4 v = copy[(i * WNITER + j) * THREADS];
+            float* c = acc[i][j];
+            c[0] += v.x, c[1] += v.y, c[2] += v.z, c[3] += v.w;
+          }
+      }
+    }
+    // [/fixup]
+
+    // [store]
+    write_back<BM, BN, WM, WN, THREADS, SMEM_BYTES>(sC, C + (size_t)block_m * N + block_n, N, acc,
+                                                    alpha, beta);
+    // [/store]
+  }
+}
+
+}  // namespace hgemm_19_stream_k
+
+// Two parts of a tile for each block that leaves any, and a counter for each tile that is cut.
+template <class T, class TC>
+inline size_t workspace_hgemm_19_stream_k(const GemmArgs& g) {
+  using namespace hgemm_19_stream_k;
+  const Schedule share(g.M / BM * (g.N / BN), g.K / BK, resident_blocks());
+  return share.part_bytes() + share.split * sizeof(int);
+}
+
+// M is a multiple of 128, N of 256, K of 64; A, B and C are 16-byte aligned.
+template <class T, class TC>
+inline cudaError_t launch_hgemm_19_stream_k(const GemmArgs& g, cudaStream_t stream) {
+  using namespace hgemm_19_stream_k;
+  static_assert(is_half<T>, "16-bit inputs");
+  static_assert(THREADS == 32 * (BM / WM) * (BN / WN), "one warp per 64x64 of the tile");
+  static_assert(BK == 64 && BN % 64 == 0 && THREADS == 256, "8 threads copy 64 elements");
+  static_assert(8 << (BITS + SHIFT_A) <= MMA_M * BK, "16 rows of sA on, the swizzle is the same");
+  static_assert(8 << (BITS + SHIFT_B) <= MMA_K * BN, "16 rows of sB on, the swizzle is the same");
+  static_assert(BM * BN * 4 + 4 <= SMEM_BYTES, "shared memory holds a part and a flag");
+  static_assert(STAGES >= 3 && STEPS % 2 == 0, "fragments alternate between two sets");
+  // [attribute]
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel<T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, SMEM_BYTES);
+  if (error != cudaSuccess) return error;
+  // [/attribute]
+  const Schedule share(g.M / BM * (g.N / BN), g.K / BK, resident_blocks());
+  float4* parts = static_cast<float4*>(g.workspace);
+  int* arrived = reinterpret_cast<int*>(parts + share.part_bytes() / sizeof(float4));
+  if (share.split > 0) {
+    const cudaError_t cleared = cudaMemsetAsync(arrived, 0, share.split * sizeof(int), stream);
+    if (cleared != cudaSuccess) return cleared;
+  }
+  return launch(kernel<T, TC>, dim3(share.blocks), dim3(THREADS), SMEM_BYTES, stream,
+                static_cast<const T*>(g.A), static_cast<const T*>(g.B), static_cast<TC*>(g.C),
+                parts, arrived, share, g.M, g.N, g.K, g.alpha, g.beta);
+}
