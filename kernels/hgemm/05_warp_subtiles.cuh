@@ -4,7 +4,8 @@
 //   TM x TN elements. In sgemm_12_warp_subtiles this made the loads of B free of bank conflicts.
 //   With 16 bits they were before: neighbouring lanes start 16 bytes apart in hgemm_04, 8 here, and
 //   two loads of 2 wavefronts replace one of 4.
-// What it gains is C in fp32: a store of a warp fills its 16 sectors, where it filled half of 32.
+// With C in fp32 a store of a warp fills its 16 sectors, where it filled half of 32; the time of a
+//   whole product does not show it.
 // Limit: instructions. Of the 162 of a k, 128 are FMAs, 24 conversions, 10 loads.
 // Source: article 001 kernel 06 in mixed precision.
 #pragma once
