@@ -5,9 +5,9 @@
 //   needed in shared memory then, the copies of tile t + STAGES may fill its buffer: one barrier a
 //   tile. The article has two buffers and counts the registers as third stage; with three, a copy
 //   has the time of two tiles.
-// Limit: global memory, by what warps wait for; then shared memory. A tile of 16 k takes a block 128 wavefronts of ldmatrix and 160 of copies
-//   (a row of A's tile is a quarter of a line, and each takes a wavefront); the tensor cores take
-//   about 195 cycles for its products.
+// Limit: global memory, by what warps wait for; then shared memory. A tile of 16 k takes a block
+//   128 wavefronts of ldmatrix and 160 of copies (a row of A's tile is a quarter of a line, and
+//   each takes a wavefront); the tensor cores take about 195 cycles for its products.
 // Source: article 001 kernel 15.
 #pragma once
 #include <ptx/cp_async.cuh>

@@ -6,8 +6,8 @@
 //   loaded while these are multiplied, across the end of a tile, too; the one barrier of a tile
 //   stands before its last 16 k. Products go column by column, down and up: the fragment of B
 //   stays, and at the turn the one of A does.
-// Limit: what the copies write to shared memory, beside ldmatrix. On the H200 a loop of ldmatrix and
-//   mma.sync alone does 2,615 FLOP per clock and SM; with this step's copies, or with copies of
+// Limit: what the copies write to shared memory, beside ldmatrix. On the H200 a loop of ldmatrix
+//   and mma.sync alone does 2,615 FLOP per clock and SM; with this step's copies, or with copies of
 //   zeros that read nothing, about 2,410. Without its barriers this loop is as fast as with them.
 // Source: beyond the articles; the shape of CUTLASS' multistage kernels.
 #pragma once

@@ -1,14 +1,12 @@
 // hgemm_19_stream_k: one block an SM, and tiles that would not fill a wave are cut along k.
 //
-// Change: as many blocks as SMs; each takes one tile of C after the other. At 8192 there are 2048:
-//   15 waves of 132, and 68 tiles more, which would keep half of the SMs busy for 128 tiles of k.
-//   Here the k tiles of these 68 stand in a row, and each block begins with an equal stretch of it,
-//   66. A stretch begins and ends inside tiles of C, so a block leaves the sums of such a tile in
-//   the workspace, and the last one to arrive adds all of them up, in the order of k: the result
-//   does not depend on who was last. The remaining tiles are whole waves.
-// Price: 128 KB written and read for each part of a tile that was cut. At 4096 the last wave has
-// 116
-//   tiles; cutting them would save 8 k tiles of 64 and cost more, so none is cut.
+// Change: 8192 has 2048 tiles of C, 15 waves of 132 and 68 more, which would keep half of the SMs
+//   busy for 128 tiles of k. Here 132 blocks stay. All k tiles of those 68 stand in a row, and each
+//   block begins with an equal stretch of it, 66. A stretch begins and ends inside tiles of C: a
+//   block leaves the sums of such a tile in the workspace, and the last one to arrive adds all up,
+//   in the order of k, so the result does not depend on who was last. Then come whole waves.
+// Price: 128 KB written and read for each part. At 4096, cutting the 116 tiles of the last wave
+//   would save 8 k tiles of 64 and cost more, so it is left incomplete.
 // Limit: shared memory, as before.
 // Source: beyond the articles. M. Osama et al.: Stream-K, PPoPP 2023.
 #pragma once
@@ -51,24 +49,19 @@ __device__ __forceinline__ int after(int stage) {
 // `length` of them each, and the first `longer` one more. Whole tiles of C follow.
 struct Schedule {
   int blocks, k_tiles, split = 0, sharers = 0, length = 0, longer = 0;
-
   __host__ __device__ Schedule(int tiles, int k_tiles, int most)
       : blocks(max(1, min(most, tiles))), k_tiles(k_tiles) {
     const int rest = tiles % most;  // tiles of the last, incomplete wave
     const long long row = (long long)rest * k_tiles;
     const int enough = (int)min((long long)most, row / MIN_SHARE);
     if (enough == 0 || k_tiles - row / enough < MIN_SHARE) return;
-    blocks = max(blocks, enough);
-    split = rest, sharers = enough;
+    blocks = max(blocks, enough), split = rest, sharers = enough;
     length = (int)(row / enough), longer = (int)(row % enough);
   }
-  __host__ __device__ size_t part_bytes() const { return (size_t)sharers * 2 * BM * BN * 4; }
-  // First k tile of a block's stretch.
-  __host__ __device__ int begin(int block) const {
+  __host__ __device__ int begin(int block) const {  // the first k tile of its stretch
     return min(block, sharers) * length + min(block, longer);
   }
-  // The block whose stretch contains k tile x.
-  __host__ __device__ int owner(int x) const {
+  __host__ __device__ int owner(int x) const {  // the block whose stretch contains k tile x
     return max(x / (length + 1), (x - longer) / length);
   }
 };
@@ -140,11 +133,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   float acc[WMITER][WNITER][4];
   auto clear_sums = [&] {
 #pragma unroll
-    for (int i = 0; i < WMITER; ++i)
-#pragma unroll
-      for (int j = 0; j < WNITER; ++j)
-#pragma unroll
-        for (int e = 0; e < 4; ++e) acc[i][j][e] = 0.0f;
+    for (int i = 0; i < WMITER * WNITER * 4; ++i) acc[i / 4 / WNITER][i / 4 % WNITER][i % 4] = 0.0f;
   };
   auto multiply = [&](int step) {
 #pragma unroll
@@ -160,20 +149,19 @@ __global__ void __launch_bounds__(THREADS, 1)
   // [/products]
 
   // [share]
-  int next = share.begin(blockIdx.x);
-  const int end = share.begin(blockIdx.x + 1);  // of the shared k tiles
-  int whole = share.split + (int)blockIdx.x;    // then whole tiles of C
-  const int count = M / BM * (N / BN);
-  while (next < end || whole < count) {
+  int next = share.begin(blockIdx.x);         // of this block's stretch of k tiles
+  int whole = share.split + (int)blockIdx.x;  // then of the whole tiles of C
+  while (true) {
     int t = whole, k_begin = 0, k_end = share.k_tiles;
+    const int end = share.begin(blockIdx.x + 1);
     if (next < end) {
-      t = next / share.k_tiles;
-      k_begin = next - t * share.k_tiles;
+      t = next / share.k_tiles, k_begin = next - t * share.k_tiles;
       k_end = min(share.k_tiles, k_begin + end - next);
       next += k_end - k_begin;
     } else {
       whole += share.blocks;
     }
+    if (t >= M / BM * (N / BN)) break;
     const int2 tile = tile_at(t, M / BM, N / BN);
     const int block_m = tile.x * BM, block_n = tile.y * BN;
     gA = A_from + (size_t)block_m * K + k_begin * BK;
@@ -189,7 +177,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     cp_async_wait<STAGES - 2>();
     __syncthreads();
     int stage = 0, free_stage = SMEM_BYTES - STAGE_BYTES;  // as offsets
-    load_fragments(0, 0);
+    load_fragments(0, 0);                                  // of K == 0: of anything, and not used
 #pragma unroll 1
     for (int k_tile = 0; k_tile < depth; k_tile += BK) {
 #pragma unroll
@@ -216,14 +204,12 @@ __global__ void __launch_bounds__(THREADS, 1)
         const int which = 2 * block + (share.begin(block) <= t * share.k_tiles);
         return parts + (size_t)which * (BM * BN / 4) + tid;
       };
-      float4* own = part(blockIdx.x);
+      float4 *own = part(blockIdx.x), *copy = reinterpret_cast<float4*>(smem) + tid;
 #pragma unroll
-      for (int i = 0; i < WMITER; ++i)
-#pragma unroll
-        for (int j = 0; j < WNITER; ++j) {
-          const float* c = acc[i][j];
-          own[(i * WNITER + j) * THREADS] = make_float4(c[0], c[1], c[2], c[3]);
-        }
+      for (int i = 0; i < WMITER * WNITER; ++i) {
+        const float* c = acc[i / WNITER][i % WNITER];
+        own[i * THREADS] = make_float4(c[0], c[1], c[2], c[3]);
+      }
       __threadfence();  // the part is visible before the arrival is
       __syncthreads();
       const int from = share.owner(t * share.k_tiles);
@@ -233,28 +219,21 @@ __global__ void __launch_bounds__(THREADS, 1)
       __syncthreads();
       if (*last == 0) continue;
       __threadfence();  // what the others wrote is visible here
-      // Of two parts one is in acc, and a + b is b + a. Of more the order counts.
       const bool two = to - from == 1;
-      if (!two) clear_sums();
-#pragma unroll 1
+      if (!two) clear_sums();  // of two, this block's stays: a + b is b + a
       for (int block = from; block <= to; ++block) {
         if (two && block == (int)blockIdx.x) continue;
-        // Past the registers. A thread adds what it has copied itself: no barrier.
-        const float4* other = part(block);
-        float4* copy = reinterpret_cast<float4*>(smem) + tid;
+        const float4* other = part(block);  // past the registers, each thread for itself
 #pragma unroll
         for (int i = 0; i < WMITER * WNITER; ++i)
           cp_async_cg(smem_addr(copy + i * THREADS), other + i * THREADS);
-        cp_async_commit();
-        cp_async_wait<0>();
+        cp_async_wait_all();
 #pragma unroll
-        for (int i = 0; i < WMITER; ++i)
-#pragma unroll
-          for (int j = 0; j < WNITER; ++j) {
-            const float4 v = copy[(i * WNITER + j) * THREADS];
-            float* c = acc[i][j];
-            c[0] += v.x, c[1] += v.y, c[2] += v.z, c[3] += v.w;
-          }
+        for (int i = 0; i < WMITER * WNITER; ++i) {
+          const float4 v = copy[i * THREADS];
+          float* c = acc[i / WNITER][i % WNITER];
+          c[0] += v.x, c[1] += v.y, c[2] += v.z, c[3] += v.w;
+        }
       }
     }
     // [/fixup]
@@ -273,7 +252,7 @@ template <class T, class TC>
 inline size_t workspace_hgemm_19_stream_k(const GemmArgs& g) {
   using namespace hgemm_19_stream_k;
   const Schedule share(g.M / BM * (g.N / BN), g.K / BK, resident_blocks());
-  return share.part_bytes() + share.split * sizeof(int);
+  return (size_t)share.sharers * 2 * BM * BN * sizeof(float) + share.split * sizeof(int);
 }
 
 // M is a multiple of 128, N of 256, K of 64; A, B and C are 16-byte aligned.
@@ -287,18 +266,14 @@ inline cudaError_t launch_hgemm_19_stream_k(const GemmArgs& g, cudaStream_t stre
   static_assert(8 << (BITS + SHIFT_B) <= MMA_K * BN, "16 rows of sB on, the swizzle is the same");
   static_assert(BM * BN * 4 + 4 <= SMEM_BYTES, "shared memory holds a part and a flag");
   static_assert(STAGES >= 3 && STEPS % 2 == 0, "fragments alternate between two sets");
-  // [attribute]
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel<T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, SMEM_BYTES);
-  if (error != cudaSuccess) return error;
-  // [/attribute]
   const Schedule share(g.M / BM * (g.N / BN), g.K / BK, resident_blocks());
   float4* parts = static_cast<float4*>(g.workspace);
-  int* arrived = reinterpret_cast<int*>(parts + share.part_bytes() / sizeof(float4));
-  if (share.split > 0) {
-    const cudaError_t cleared = cudaMemsetAsync(arrived, 0, share.split * sizeof(int), stream);
-    if (cleared != cudaSuccess) return cleared;
-  }
+  int* arrived = reinterpret_cast<int*>(parts + (size_t)share.sharers * 2 * BM * BN / 4);
+  cudaError_t error =
+      cudaFuncSetAttribute(kernel<T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, SMEM_BYTES);
+  if (error == cudaSuccess && share.split > 0)
+    error = cudaMemsetAsync(arrived, 0, share.split * sizeof(int), stream);
+  if (error != cudaSuccess) return error;
   return launch(kernel<T, TC>, dim3(share.blocks), dim3(THREADS), SMEM_BYTES, stream,
                 static_cast<const T*>(g.A), static_cast<const T*>(g.B), static_cast<TC*>(g.C),
                 parts, arrived, share, g.M, g.N, g.K, g.alpha, g.beta);

@@ -187,7 +187,7 @@ def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]
         return shapes + ([(1030, 517, 259)] if backend == "gpu" else [])
     shapes = [(m, n, k), (2 * m, n, 3 * k), (m, 3 * n, 2 * k)]
     if spec.workspace:  # long enough in K that tiles of C are cut, if the step cuts them
-        shapes.append((m, 2 * n, 24 * k))
+        shapes.append((m, 2 * n, 80 * k))
     return shapes + ([(8 * m, 6 * n, 40 * k)] if backend == "gpu" else [])
 
 
