@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     import matplotlib.figure
 
 
-def schedule(tiles: int, k_tiles: int, slots: int, min_share: int = 1) -> Figure:
+def schedule(
+    tiles: int, k_tiles: int, slots: int, min_share: int = 1, kind: type[Schedule] = Schedule
+) -> Figure:
     """Two charts, blocks by time in k tiles: whole tiles in waves above, equal shares below.
 
-    tiles: of C; k_tiles: of each; slots: blocks that run together. Parts, which are less than a
-    tile, have a thick edge and say which k tiles they have. Raises ArgumentError for sizes that a
-    Schedule cannot take.
+    tiles: of C; k_tiles: of each; slots: blocks that run together; kind: how they share. Parts,
+    which are less than a tile, have a thick edge and say which k tiles they have. Raises
+    ArgumentError for sizes that a Schedule cannot take.
     """
-    shared = Schedule(tiles, k_tiles, slots, min_share)
+    shared = kind(tiles, k_tiles, slots, min_share)
     plain = whole_tiles(tiles, k_tiles, slots)
     time = max((p.start + k_tiles for p in plain), default=0)
     alt = (

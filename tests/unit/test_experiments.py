@@ -13,7 +13,7 @@ def test_experiment_is_a_right_variant(name):
     assert changed.title == name
     assert [line.mark for line in lab.diff(changed).lines].count("+") >= len(EXPERIMENTS[name][1])
     M, N, K = (2 * of for of in changed.spec.multiple_of)
-    shape = (M, max(M, N), 3 * K // 2)  # for tiles that were turned, too
+    shape = (M, max(M, N), 3 * K)  # for tiles that were turned, too
     first = changed.spec.precisions[:1]
     assert lab.check(changed, shapes=[shape], device="cpu", precisions=first).ok
 

@@ -62,16 +62,13 @@ class Ladder(Widget):
             rows, environment, source = rows.rows, rows.environment, rows.source
         if source not in ("recorded", "live"):
             raise ArgumentError(f"source: got {source!r}, allowed are 'recorded' and 'live'")
-        kept = _until(_rows(rows, mode, l2, precision), until)
-        for row in kept if ceiling else ():
-            row["of_mma"] = row["tflops"] / ceiling if row["tflops"] else None
+        kept = _add_shares(_until(_rows(rows, mode, l2, precision), until), ceiling)
         sizes = list(dict.fromkeys(row["size"] for row in kept))
         chosen = sizes[-1] if size is None else str(size)
         _one_of("size", chosen, sizes)
         metrics = [m for m in METRICS if any(row[m] is not None for row in kept)]
         _one_of("metric", metric, metrics)
-        highlight = highlight or until
-        if highlight:
+        if highlight := highlight or until:
             _one_of("highlight", highlight, [row["kernel"] for row in kept])
         super().__init__(
             config={
@@ -177,6 +174,13 @@ def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]
     if not found:
         raise ArgumentError("rows: there are none")
     return sorted(found.values(), key=lambda row: (row["volume"], row["size"], row["baseline"]))
+
+
+def _add_shares(rows: list[dict], ceiling: float | None) -> list[dict]:
+    """Rows with their share of a ceiling in TFLOP/s, where one is given."""
+    for row in rows if ceiling else ():
+        row["of_mma"] = row["tflops"] / ceiling if row["tflops"] else None
+    return rows
 
 
 def _until(rows: list[dict], until: str | None) -> list[dict]:
