@@ -182,8 +182,8 @@ def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]
     if (m, n, k) == (1, 1, 1):
         shapes = [(1, 1, 1), (33, 65, 17), (64, 40, 96)]
         BM, BN, BK = spec.tile
-        if max(BM, BN) > 64:  # a whole tile and edges on all sides, in more than two steps of K
-            shapes = [(BM + 3, BN + 1, 2 * BK + 1), *shapes]
+        if max(BM, BN) > 64:  # a whole tile and edges on all sides; whole tiles but for their K
+            shapes = [(BM + 3, BN + 1, 2 * BK + 1), (BM, BN, BK + 8), *shapes]
         return shapes + ([(1030, 517, 259)] if backend == "gpu" else [])
     shapes = [(m, n, k), (2 * m, n, 3 * k), (m, 3 * n, 2 * k)]
     if spec.workspace:  # long enough in K that tiles of C are cut, if the step cuts them
