@@ -72,7 +72,7 @@ def pitfalls() -> Pitfalls:
         return measure()
     section = measurements.load().section("pitfalls")
     ways = tuple(Timed(**way) for way in section["ways"])
-    return Pitfalls(ways, "recorded", section["environment"])
+    return Pitfalls(ways, "recorded", dict(section["environment"]))
 
 
 def measure() -> Pitfalls:

@@ -34,6 +34,16 @@ def test_a_harmless_change_keeps_the_kernel_right():
     assert exact and not trace.findings
 
 
+def test_a_change_of_a_step_is_compiled():
+    step = FILE.parents[3] / "kernels" / "sgemm" / "06_swizzled_a.cuh"
+    A, B, C = sim.integer_matrices(128, 128, 16)
+    changes = {"&acc[i][4], alpha": "&acc[i][4], 2.0f * alpha"}
+    module = sim.load_source(step, "launch_sgemm_06_swizzled_a", changes=changes)
+    module.launch(A, B, C, 128, 128, 16)
+    twice = np.arange(128) % 8 >= 4  # the columns that the changed line writes
+    np.testing.assert_array_equal(C, A @ B * np.where(twice, 2, 1))
+
+
 def test_text_that_is_not_there_is_refused():
     with pytest.raises(ArgumentError, match=r"'STAGES = 9' does not stand in gemm_cp_async\.cu"):
         traced({"STAGES = 9": "STAGES = 2"})
