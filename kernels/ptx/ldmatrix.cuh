@@ -25,12 +25,14 @@ __device__ __forceinline__ void ldmatrix_x2(uint32_t (&r)[2], uint32_t row_addr)
                : "memory");
 }
 
+// [x4]
 __device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], uint32_t row_addr) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(row_addr)
                : "memory");
 }
+// [/x4]
 
 __device__ __forceinline__ void ldmatrix_x1_trans(uint32_t (&r)[1], uint32_t row_addr) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%0}, [%1];"

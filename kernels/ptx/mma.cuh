@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <type_traits>
 
+// [m16n8k16]
 // T: __half or __nv_bfloat16.
 template <class T>
 __device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const uint32_t (&a)[4],
@@ -35,6 +36,7 @@ __device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const uint32_t (&a)[
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
 }
+// [/m16n8k16]
 
 // T: __half or __nv_bfloat16.
 template <class T>

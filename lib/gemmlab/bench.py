@@ -51,7 +51,7 @@ def bench(
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """
     handles = _labelled(_all(precision) if kernels is None else _as_list(kernels))
-    precision = precision or next((k.spec.precisions[0] for k in handles.values()), "fp32")
+    precision = precision or _common([k.spec for k in handles.values()])
     shapes = shapes_of(sizes)
     check_counts(samples, seconds)
     _check_arguments(mode, baselines, precision)
@@ -111,6 +111,17 @@ def _recorded(
     conditions = {size: was for part in parts.values() for size, was in part.conditions.items()}
     note = f"Not measured here: {why_not_here()}{_remarks(names, loaded, parts)}"
     return BenchResult(ordered, "recorded", environment, conditions, note)
+
+
+def _common(specs: Sequence[registry.KernelSpec]) -> str:
+    """The first kernel's first precision. Raises ArgumentError if another kernel lacks it."""
+    first = specs[0].precisions[0] if specs else "fp32"
+    if lacking := next((spec.name for spec in specs if first not in spec.precisions), ""):
+        raise ArgumentError(
+            f"kernels: {specs[0].name} runs in {first}, which {lacking} is not compiled for; "
+            "bench them apart, or pass a precision that all of them have"
+        )
+    return first
 
 
 def _all(precision: str | None) -> list[registry.KernelSpec]:

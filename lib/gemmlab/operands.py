@@ -25,8 +25,8 @@ def prepare(spec: KernelSpec, A, B, alpha, beta, out) -> torch.Tensor:
     for name, value in (("alpha", alpha), ("beta", beta)):
         if not isinstance(value, Real):
             raise ArgumentError(f"{name}: got {type(value).__name__}, expected a number")
-    for name, t in (("A", A), ("B", B)):
-        _check_tensor(spec, name, t, spec.dtypes)
+    for name, t, other in (("A", A, B), ("B", B, A)):
+        _check_tensor(spec, name, t, spec.dtypes, other)
     if B.device != A.device or B.dtype != A.dtype:
         raise ArgumentError(
             f"B: is {B.dtype} on {B.device}, but A is {A.dtype} on {A.device}; "
@@ -72,7 +72,13 @@ def _results(spec: KernelSpec, given: str) -> list[str]:
     return [types.made for types in all_of_it if types.given == given]
 
 
-def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str]) -> None:
+def _remedy(dtypes: Sequence[str], other) -> str:
+    """The type to turn a tensor into: that of the other operand, if the step takes it."""
+    there = _dtype(other) if hasattr(other, "dtype") else ""
+    return there if there in dtypes else dtypes[0]
+
+
+def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str], other=None) -> None:
     import torch
 
     if not isinstance(t, torch.Tensor):
@@ -84,7 +90,7 @@ def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str]) -> None
     if _dtype(t) not in dtypes:
         raise ArgumentError(
             f"{name}: is {_dtype(t)}, {spec.name} takes {' or '.join(dtypes)}; "
-            f"use {name}.to(torch.{dtypes[0]})"
+            f"use {name}.to(torch.{_remedy(dtypes, other)})"
         )
     if t.dim() != 2:
         raise ArgumentError(f"{name}: has {t.dim()} dimensions, expected 2 (a matrix)")

@@ -1,5 +1,3 @@
-
-
 def test_the_recorded_table_is_plain_data():
     import json
 

@@ -244,3 +244,11 @@ def test_integer_matrices_are_exact_in_every_type(types):
             values = values.view(torch.bfloat16)
         assert values.dtype == DTYPES[dtype]
         assert torch.equal(values.float(), torch.from_numpy(right))
+
+
+def test_the_remedy_leads_to_the_type_of_the_other_operand():
+    A, B = lab.matrices(128, 256, 64, device="cpu", dtype="float16")
+    with pytest.raises(ArgumentError, match=r"use B\.to\(torch\.float16\)"):
+        lab.kernel("hgemm_18_wide_tile")(A, B.float())
+    with pytest.raises(ArgumentError, match=r"use A\.to\(torch\.float16\)"):
+        lab.kernel("hgemm_18_wide_tile")(A.float(), B)
