@@ -25,6 +25,7 @@ _LAZY = {
     "tensor_cores": ("tensor_core_ceilings", "tensor_cores"),
     "predict": ("widgets", "predict"),
     "ladder": ("widgets", "ladder"),
+    "walk": ("plots", "walk"),
 }
 _MODULES = (
     *("agreement", "diagrams", "exercises", "fragments", "layouts", "measurements", "plots"),

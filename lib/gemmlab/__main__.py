@@ -125,7 +125,7 @@ def check(
     if on == "gpu" and (lacks := why_no_gpu()):
         raise BackendError(f"--on gpu: {lacks}; --on sim uses the simulator")
     cubes = [(s, s, s) if isinstance(s, int) else s for s in shapes or ()]
-    specs = [registry.get(name) for name in kernels or registry.names()]
+    specs = [registry.get(name) for name in kernels] or _all_here(on)
     how = {"device": _DEVICES.get(on), "allow_slow": allow_slow}
     how["precisions"] = [precision] if precision else None
     reports = [check_one(spec, cubes or None, **how) for spec in specs]
@@ -164,7 +164,7 @@ def bench(
     precision: str | None,
     as_json: bool,
 ) -> None:
-    """Time KERNELS (all, if none is named) against cuBLAS.
+    """Time KERNELS against cuBLAS: if none is named, all of the first part that has the types.
 
     Without a GPU this shows the recorded run, and says so.
     """
@@ -239,7 +239,7 @@ def trace(
     type=click.Choice(FAMILIES),
     default="sgemm",
     show_default=True,
-    help="Steps for fp32 or for 16-bit inputs; each has a file.",
+    help="The steps of a part of the book; each part has a file.",
 )
 @click.option("--sizes", type=_Sizes(), help="Default: those of the book.")
 @click.option(
@@ -267,6 +267,18 @@ def record(
 
     path = run_record(sizes, only or None, kernels or None, output, family)
     click.echo(f"wrote {path}")
+
+
+def _all_here(on: str | None) -> list[registry.KernelSpec]:
+    """All steps; of those on a GPU the ones that it can run, which is said."""
+    from .device import default_backend
+    from .needs import lacking
+
+    on = on or default_backend()
+    lacks = {spec.name: lacking(spec) for spec in registry.KERNELS} if on == "gpu" else {}
+    for why in filter(None, lacks.values()):
+        click.echo(f"Left out: {why}", err=True)
+    return [spec for spec in registry.KERNELS if not lacks.get(spec.name)]
 
 
 def _needs(spec: registry.KernelSpec) -> str:

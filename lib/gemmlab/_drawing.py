@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .figure import Theme, canvas, spread
-from .results import show_rate
+from .results import show_rate, show_share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,31 +15,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bar:
-    """A step of the ladder: name, TFLOP/s, share of cuBLAS in words, whether it is set off."""
+    """A step of the ladder: name, TFLOP/s, share of cuBLAS in words, whether it is set off.
+
+    length: of the bar, on the scale of the line for cuBLAS.
+    """
 
     name: str
     tflops: float
     share: str
     strong: bool
+    length: float
 
 
-def ladder(theme: Theme, bars: Sequence[Bar], cublas: float, size: int, corner: str) -> Figure:
-    """Bars from top to bottom, cuBLAS as a dashed line; the numbers stand at the bars."""
+def ladder(
+    theme: Theme, bars: Sequence[Bar], cublas: tuple[float, str], axis: str, corner: str
+) -> Figure:
+    """Bars from top to bottom, the numbers beside them; a dashed line for cuBLAS, with its name."""
     figure, axes = canvas(1.0 + 0.29 * len(bars))
     places = range(len(bars))
-    longest = max(cublas, *(bar.tflops for bar in bars))
+    line, name = cublas
+    longest = max(line, *(bar.length for bar in bars))
     axes.barh(
         places,
-        [bar.tflops for bar in bars],
+        [bar.length for bar in bars],
         height=0.64,
         color=[theme.strong if bar.strong else theme.accent for bar in bars],
     )
     on_bar = "#ffffff" if theme.name == "light" else "#14181d"
     for place, bar in zip(places, bars, strict=True):
-        inside = bar.tflops > 0.55 * longest
+        inside = bar.length > 0.55 * longest
         axes.annotate(
             f"{show_rate(bar.tflops)}  ({bar.share})",
-            (bar.tflops, place),
+            (bar.length, place),
             xytext=(-4 if inside else 4, 0),
             textcoords="offset points",
             ha="right" if inside else "left",
@@ -47,15 +54,51 @@ def ladder(theme: Theme, bars: Sequence[Bar], cublas: float, size: int, corner: 
             color=on_bar if inside else theme.text,
             weight="bold" if bar.strong else "normal",
         )
-    axes.axvline(cublas, color=theme.text, linewidth=1, linestyle=(0, (4, 2)))
-    beside = cublas - 0.02 * longest  # pages set the text in other fonts, a little wider
-    axes.text(beside, -0.5, f"cuBLAS {show_rate(cublas)}", ha="right", va="bottom")
+    axes.axvline(line, color=theme.text, linewidth=1, linestyle=(0, (4, 2)))
+    beside = line - 0.02 * longest  # pages set the text in other fonts, a little wider
+    axes.text(beside, -0.5, name, ha="right", va="bottom")
     axes.set_yticks(places, [bar.name for bar in bars])
     axes.tick_params(axis="y", length=0, labelcolor=theme.text)
     axes.set_ylim(len(bars) - 0.5, -1.1)
     axes.set_xlim(0, 1.03 * longest)
-    axes.set_xlabel(f"TFLOP/s at M = N = K = {size} (share of cuBLAS)")
+    axes.set_xlabel(axis)
     axes.spines["left"].set_visible(False)
+    origin_line(figure, theme, corner)
+    return figure
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the walk: its title, and of each step the share of cuBLAS, 1 for its speed."""
+
+    title: str
+    shares: Sequence[float]
+
+
+def walk(theme: Theme, parts: Sequence[Part], corner: str) -> Figure:
+    """A column a step, the parts side by side; cuBLAS, each part's own, as a dashed line."""
+    figure, axes = canvas(2.9)
+    start, gap = 0, 3
+    top = max(1.0, *(share for part in parts for share in part.shares))
+    for part in parts:
+        first, last = start, start + len(part.shares) - 1
+        colours = [theme.accent] * (last - first) + [theme.strong]
+        axes.bar(range(first, last + 1), part.shares, width=0.72, color=colours)
+        text = {"fontsize": 7.5, "textcoords": "offset points"}
+        axes.annotate(show_share(part.shares[0]), (first, 0), xytext=(-5, 2), rotation=90,
+                      ha="center", va="bottom", **text)  # fmt: skip
+        axes.annotate(show_share(part.shares[-1]), (last + 0.4, part.shares[-1]), xytext=(0, 2),
+                      ha="right", va="bottom", weight="bold", **text)  # fmt: skip
+        middle = (first + last) / 2
+        axes.text(middle, -0.03 * top, part.title, ha="center", va="top", fontsize=8)
+        start = last + 1 + gap
+    axes.axhline(1, color=theme.text, linewidth=1, linestyle=(0, (4, 2)))
+    axes.text(-gap + 1, 1.01, "cuBLAS", ha="left", va="bottom")
+    axes.set_xticks([])
+    axes.set_xlim(-gap + 0.5, start - gap)
+    axes.set_ylim(0, 1.12 * top)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
+    axes.set_ylabel("share of cuBLAS")
     origin_line(figure, theme, corner)
     return figure
 

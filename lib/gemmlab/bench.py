@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from . import live, measurements, registry, run
+from . import live, measurements, needs, registry, run
 from .device import default_backend, why_no_gpu
 from .errors import ArgumentError, MeasurementError
 from .precision import precision as types_of
@@ -38,7 +38,8 @@ def bench(
     """Time `kernels` and cuBLAS at `sizes` (M = N = K, or (M, N, K)).
 
     `precision` names the types: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in
-    fp32. If not given, it is the first kernel's first; without kernels, all steps that have it run.
+    fp32. If not given, it is the first kernel's first; without kernels, all steps of the first part
+    of the course that has it run.
     Inputs are normal random, TF32 is off. `mode` "interleaved" runs everyone in turns and writes
     over the L2 before each launch (unless `warm_l2`); "burst" times ten launches after a rest;
     "sustained" launches each kernel back to back for `seconds` (5 if not given) and keeps the last
@@ -46,7 +47,8 @@ def bench(
     slow kernels so get fewer than `samples`. Launches under 20 us are timed in batches.
     `baselines` may also have "cublas_tf32": cuBLAS on tensor cores, with inputs rounded to TF32.
 
-    Without a GPU the recorded run is shown instead, and says so.
+    Without a GPU the recorded run is shown instead, and says so: of kernels of several parts, the
+    one run that has all of them.
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """
@@ -61,7 +63,11 @@ def bench(
             handle.spec.check_sizes(*shape)
     protocol = live.Protocol(mode, warm_l2, tuple(baselines), samples, seconds, precision)
     if default_backend() == "sim":
-        return _recorded(list(handles), shapes, protocol)
+        families = [handle.spec.family for handle in handles.values()]
+        families += [registry.family_of(precision)] * (not families)
+        return _recorded(list(handles), shapes, protocol, families)
+    for handle in handles.values():  # before the first of them is built
+        needs.require(handle.spec)
     return _live(handles, shapes, protocol)
 
 
@@ -83,11 +89,36 @@ def _live(
 
 
 def _recorded(
-    names: list[str], shapes: list[tuple[int, int, int]], protocol: live.Protocol
+    names: list[str],
+    shapes: list[tuple[int, int, int]],
+    protocol: live.Protocol,
+    families: Sequence[str],
 ) -> BenchResult:
-    """The recorded rows for these arguments, or an error that says what is recorded instead."""
-    family = registry.family_of(protocol.precision)
-    loaded = measurements.load(family=family)
+    """The recorded rows for these arguments, or an error that says what is recorded instead.
+
+    Of kernels of several families, the run that has them all; that of the last kernel comes first.
+    """
+    asked, lacking = dict.fromkeys(reversed(families)), []
+    for family in asked:
+        try:
+            return _of_run(measurements.load(family=family), names, shapes, protocol)
+        except MeasurementError as error:
+            if len(asked) == 1:
+                raise
+            lacking.append(f"{family}: {str(error).partition(', and it cannot')[0]}")
+    raise MeasurementError(
+        f"kernels: no recorded run has all of them ({'; '.join(lacking)}), and they cannot be "
+        f"measured here ({why_not_here()}). Bench those of each part apart"
+    )
+
+
+def _of_run(
+    loaded: measurements.Measurements,
+    names: list[str],
+    shapes: list[tuple[int, int, int]],
+    protocol: live.Protocol,
+) -> BenchResult:
+    """The rows of one recorded run. Raises MeasurementError if it does not have them all."""
     loaded.section("benchmark")  # must be there
     timings = loaded.timings()
     wanted = ([*names, *protocol.baselines], shapes, protocol.mode, protocol.l2, protocol.precision)
@@ -125,7 +156,8 @@ def _common(specs: Sequence[registry.KernelSpec]) -> str:
 
 
 def _all(precision: str | None) -> list[registry.KernelSpec]:
-    return [spec for spec in registry.KERNELS if (precision or "fp32") in spec.precisions]
+    family = registry.family_of(types_of(precision or "fp32").name)
+    return [spec for spec in registry.KERNELS if spec.family == family]
 
 
 def why_not_here() -> str:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
+from . import needs
 from .errors import BackendError, BuildError
 from .progress import busy
 from .registry import KernelSpec, cache_dir, repository_root
@@ -47,7 +48,9 @@ int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alp
   const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
                          reinterpret_cast<void*>(C), M, N, K, alpha, beta,
                          reinterpret_cast<void*>(workspace), config}};
-  return {launch}(args, reinterpret_cast<cudaStream_t>(stream));
+  const cudaError_t error = {launch}(args, reinterpret_cast<cudaStream_t>(stream));
+  if (error != cudaSuccess) cudaGetLastError();  // or the next to ask takes it for its own
+  return error;
 }}
 size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha,
                        float beta, int config) {{
@@ -84,8 +87,10 @@ def load(spec: KernelSpec, precision: str = "") -> ModuleType:
 
     launch(A, B, C, M, N, K, alpha, beta, stream, workspace=0, config=-1) -> error code
     workspace_bytes(A, B, C, M, N, K, alpha, beta, config) -> what `workspace` needs
-    Raises BackendError without nvcc or a GPU, BuildError if the source does not compile.
+    Raises BackendError without nvcc or a GPU that can run it, BuildError if the source does not
+    compile.
     """
+    needs.require(spec)
     launch = spec.launch + spec.template_arguments(precision)
     return load_source(spec.path, launch, spec.name, workspace=spec.workspace)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from . import _html, run
+from . import _html, needs, run
 from .device import default_backend, why_no_gpu
 from .errors import (
     ArgumentError,
@@ -132,6 +132,8 @@ def check(
     if any(len(shape) != 3 for shape in shapes or ()):
         raise ArgumentError(f"shapes: got {shapes!r}, each is (M, N, K)")
     backend = "gpu" if device == "cuda" else "sim"
+    if backend == "gpu":
+        needs.require(handle.spec)
     shapes = shapes or default_shapes(handle.spec, backend)
     first, *others = _precisions(handle.spec, precisions)
     how = _How(first, device, allow_slow)
@@ -186,9 +188,20 @@ def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]
             shapes = [(BM + 3, BN + 1, 2 * BK + 1), (BM, BN, BK + 8), *shapes]
         return shapes + ([(1030, 517, 259)] if backend == "gpu" else [])
     shapes = [(m, n, k), (2 * m, n, 3 * k), (m, 3 * n, 2 * k)]
+    if spec.multiple_of != spec.tile:  # edges, and more tiles of k than there are stages; ragged k
+        BM, BN, BK = spec.tile
+        large = ((BM + 3, BN + 1, 4 * BK + 1), (BM, BN, BK + 1))
+        shapes = [*(_rounded_up(shape, spec.multiple_of) for shape in large), *shapes]
     if spec.workspace:  # long enough in K that tiles of C are cut, if the step cuts them
         shapes.append((m, 2 * n, 80 * k))
     return shapes + ([(8 * m, 6 * n, 40 * k)] if backend == "gpu" else [])
+
+
+def _rounded_up(
+    shape: tuple[int, int, int], multiples: tuple[int, int, int]
+) -> tuple[int, int, int]:
+    M, N, K = (-(-n // of) * of for n, of in zip(shape, multiples, strict=True))
+    return M, N, K
 
 
 def _config_cases(handle: run.Kernel, shapes: list[tuple[int, int, int]], how: _How) -> list[Case]:

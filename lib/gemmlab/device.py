@@ -203,8 +203,13 @@ def _gpu() -> Item:
         f"driver {Gpu().driver() or 'unknown'}"
     )
     old = [spec.name for spec in registry.KERNELS if spec.min_arch > arch]
-    hint = f"Too old for {', '.join(old)}: these run on the simulator (pass CPU tensors)"
-    return Item("GPU", True, found, hint if old else "")
+    most = getattr(p, "shared_memory_per_block_optin", None)  # an old torch does not tell
+    large = [s.name for s in registry.KERNELS if most is not None and s.needed_shared_bytes > most]
+    large = [name for name in large if name not in old]
+    lacks = [f"Too old for {', '.join(old)}"] * bool(old)
+    lacks += [f"Too little shared memory for {', '.join(large)}"] * bool(large)
+    hint = f"{'. '.join(lacks)}: these run on the simulator (pass CPU tensors)"
+    return Item("GPU", True, found, hint if lacks else "")
 
 
 def _torch() -> Item:

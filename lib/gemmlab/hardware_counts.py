@@ -16,23 +16,32 @@ _GLOBAL = {
     "global loads, sectors": ("ld.global sectors", "global_load_sectors"),
     "global stores, sectors": ("st.global sectors", "global_store_sectors"),
 }
+_16_BIT = {
+    "ldmatrix, wavefronts": ("ldmatrix wavefronts", "ldmatrix_wavefronts"),
+    "ldmatrix, instructions": ("ldmatrix requests", "ldmatrix_instructions"),
+}
+_PLAIN_WAVEFRONTS = {
+    "shared loads, wavefronts": ("ld.shared wavefronts", "shared_load_wavefronts"),
+    "shared stores, wavefronts": ("st.shared wavefronts", "shared_store_wavefronts"),
+}
 COUNTED = {  # family -> column -> the simulator's count, the recorded counter
     "sgemm": {
-        "shared loads, wavefronts": ("ld.shared wavefronts", "shared_load_wavefronts"),
-        "shared stores, wavefronts": ("st.shared wavefronts", "shared_store_wavefronts"),
+        **_PLAIN_WAVEFRONTS,
         "shared loads, instructions": ("ld.shared requests", "shared_load_instructions"),
         "shared stores, instructions": ("st.shared requests", "shared_store_instructions"),
         **_GLOBAL,
     },
     "hgemm": {
-        "ldmatrix, wavefronts": ("ldmatrix wavefronts", "ldmatrix_wavefronts"),
-        "ldmatrix, instructions": ("ldmatrix requests", "ldmatrix_instructions"),
+        **_16_BIT,
         "cp.async, wavefronts": ("cp.async.shared wavefronts", "copy_wavefronts"),
-        "shared loads, wavefronts": ("ld.shared wavefronts", "shared_load_wavefronts"),
-        "shared stores, wavefronts": ("st.shared wavefronts", "shared_store_wavefronts"),
+        **_PLAIN_WAVEFRONTS,
         **_GLOBAL,
     },
+    # What the copy engine moves is neither of these: no thread asks for it.
+    "tma": {**_16_BIT, **_PLAIN_WAVEFRONTS, **_GLOBAL},
 }
+_LOADS = dict.fromkeys(("sgemm", "hgemm"), "Global loads: with cp.async")
+_LOADS["tma"] = "Global loads and stores: without the copy engine's"
 _SHARED = {  # the simulator's operation -> what the table calls it, the recorded counter
     "ldmatrix": ("ldmatrix", "ldmatrix_wavefronts"),
     "cp.async.shared": ("cp.async", "copy_wavefronts"),
@@ -83,7 +92,7 @@ def agreement(family: str = "sgemm") -> Table:
     if not different:
         verdict = f"All {'other ' * bool(why)}pairs are equal"
     notes = (
-        f"M = N = K = {size}; simulator / Nsight Compute. {verdict}. Global loads: with cp.async.",
+        f"M = N = K = {size}; simulator / Nsight Compute. {verdict}. {_LOADS[family]}.",
         *why,
         f"Nsight Compute recorded on {measurements.origin(section['environment'])}.",
     )
@@ -105,12 +114,13 @@ def conflicts(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     was recorded. Conflicts are wavefronts above the minimum, by the simulator.
     """
     handles = [kernel(k) for k in ([kernels] if isinstance(kernels, str | Kernel) else kernels)]
-    read, size, origin = _recorded(handles[0].spec.family)
-    rows = [row for handle in handles for row in _accesses(handle, size, read)]
+    found = {name: _recorded(name) for name in dict.fromkeys(h.spec.family for h in handles)}
+    size = found[handles[0].spec.family][1]
+    rows = [row for h in handles for row in _accesses(h, size, found[h.spec.family][0])]
     notes = (
         f"M = N = K = {size}. Wavefronts: at least, as the simulator counts, and as Nsight Compute "
         "counted; conflicts are those above the minimum.",
-        origin,
+        *dict.fromkeys(origin for _, _, origin in found.values()),
     )
     head = ("kernel", "access", "requests", "minimum", "simulator", "Nsight Compute", "conflicts")
     return Table(head, tuple(rows), "ttnnnnn", notes)

@@ -1,12 +1,14 @@
 """The recorded run: where it lies, how it is read, written and named.
 
-A file `book/measurements/<gpu>.json` holds Part I's steps, `<gpu>_hgemm.json` those for 16-bit
-inputs: families of steps are recorded apart. Each has a schema number and sections, each with the
-environment it was made in, because sections may be recorded on different days:
+A file `book/measurements/<gpu>.json` holds Part I's steps, `<gpu>_hgemm.json` Part II's and
+`<gpu>_tma.json` Part III's: families of steps are recorded apart. Each has a schema number and
+sections, each with the environment it was made in, because sections may be recorded on different
+days:
 
 - benchmark, experiments, subtiles, power, shapes: what `BenchResult.to_dict` gives, and digests of
-  the sources; shapes has the steps that take any shape, at awkward ones; subtiles also has what
-  ptxas said of each variant;
+  the sources; benchmark may also have steps of an earlier family, to compare with in one run;
+  shapes has the steps that take any shape, at awkward ones; subtiles also has what ptxas said of
+  each variant;
 - tuning: every configuration of the steps that have several, as `Trial.to_dict` gives them;
 - pitfalls: one product timed in several ways;
 - probes, tensor_cores: ceilings of the GPU; resources: registers, spills and shared memory per
@@ -22,16 +24,18 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from . import registry
 from .errors import MeasurementError
+from .registry import FAMILIES
 from .results import OTHER_PRECISION, BenchResult
 from .trials import Trial
 
 SCHEMA = 1
-FAMILIES = ("sgemm", "hgemm")  # a file for each
 SECTIONS = (
     *("benchmark", "experiments", "subtiles", "power", "shapes", "tuning"),
     *("pitfalls", "probes", "tensor_cores", "resources"),
@@ -208,6 +212,24 @@ def write_whole(path: Path, text: str) -> Path:
         Path(temporary).unlink(missing_ok=True)
         raise
     return path
+
+
+def sections(families: Iterable[str], name: str) -> dict[str, dict]:
+    """A section of the newest recording of each family. Raises MeasurementError if one has none."""
+    return {family: load(family=family).section(name) for family in dict.fromkeys(families)}
+
+
+def origins(environments: Iterable[dict], what: Iterable[str] = ()) -> str:
+    """Where several recordings were made: what they share is said once.
+
+    what: words for each, to stand in brackets behind its commit.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for environment, note in zip_longest(environments, what, fillvalue=""):
+        commit = f"commit {environment['commit']}" if environment.get("commit") else ""
+        words = " ".join(filter(None, (commit, f"({note})" * bool(note))))
+        found.setdefault(origin({**environment, "commit": ""}), {})[words] = None
+    return "; ".join(", ".join(filter(None, (where, *words))) for where, words in found.items())
 
 
 def recorded(path: str | Path | None = None) -> BenchResult:

@@ -102,9 +102,14 @@ def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str], other=N
     if t.data_ptr() % spec.alignment:
         raise ArgumentError(
             f"{name}: its address is {t.data_ptr() % spec.alignment} bytes past a multiple of "
-            f"{spec.alignment}, and {spec.name} loads {spec.alignment} bytes at a time; "
-            f"use {name}.clone()"
+            f"{spec.alignment}, and {_why_aligned(spec)}; use {name}.clone()"
         )
+
+
+def _why_aligned(spec: KernelSpec) -> str:
+    if spec.family == "tma":
+        return f"the tensor maps and stores of {spec.name} begin at such multiples"
+    return f"{spec.name} loads {spec.alignment} bytes at a time"
 
 
 def _check_out(A, B, out, shape: tuple[int, int]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from . import _drawing, _roofline, measurements, registry
+from . import _drawing, _roofline, ladders, measurements, registry
 from .errors import ArgumentError, MeasurementError
 from .figure import Figure
 from .measurements import Measurements, origin
@@ -35,6 +35,7 @@ __all__ = [
     "recorded_points",
     "recorded_roofs",
     "roofline",
+    "walk",
 ]
 
 METRICS = {
@@ -55,11 +56,14 @@ def ladder(
 
     `source` is what `bench` gave, or a recorded file (the newest, if not given). `until` stops at a
     step, `highlight` sets one off. `precision` names the types of A, B and C: if not given, those
-    of `until`, else of `source`, else fp32. Raises MeasurementError if a needed row is missing.
+    of `until`, else of `source`, else fp32. Without a `source`, a family that continues another one
+    stands behind it, and the bars are shares of cuBLAS, each in its own run.
+    Raises MeasurementError if a needed row is missing.
     """
     if until is not None:
         precision = precision or registry.get(until).precisions[0]
-    found = _result(source, precision or "fp32")
+    runs = None if source is not None else _recorded_ladder(until, precision or "fp32")
+    found = _result(source) if runs is None else _of_ladder(runs)
     precision = precision or found.rows[0].precision
     result = found.only(sizes=[(size, size, size)], mode="interleaved", precision=precision)
     rows = [row for row in result.rows if row.kernel not in BASELINES]
@@ -69,19 +73,75 @@ def ladder(
     if not rows:
         result.row(until or "any step", size)  # raises, naming what there is
     cublas = result.row("cublas", size).tflops
-    corner = _corner(result)
+    several = runs is not None and len(runs.runs) > 1
+    corner = f"recorded on {runs.origin}" if several else _corner(result)
+    label = runs.label if several else short
     best = max(rows, key=lambda row: row.tflops)
     alt = (
         f"Bar chart of TFLOP/s at M = N = K = {size}: "
-        + ", ".join(f"{short(row.kernel)} {show_rate(row.tflops)}" for row in rows)
+        + ", ".join(f"{label(row.kernel)} {show_rate(row.tflops)}" for row in rows)
         + f"; cuBLAS {show_rate(cublas)}. Best step: {show_share(best.ratio)} of cuBLAS. {corner}."
     )
     strong = registry.get(highlight).name if highlight else None
     bars = [
-        _drawing.Bar(short(row.kernel), row.tflops, show_share(row.ratio), row.kernel == strong)
+        _drawing.Bar(
+            *(label(row.kernel), row.tflops, show_share(row.ratio), row.kernel == strong),
+            row.ratio if several else row.tflops,
+        )
         for row in rows
     ]
-    return Figure(lambda theme: _drawing.ladder(theme, bars, cublas, size, corner), alt)
+    line = (1.0 if several else cublas, f"cuBLAS {show_rate(cublas)}")
+    axis = f"TFLOP/s at M = N = K = {size} (share of cuBLAS)"
+    if several:
+        axis = f"speed at M = N = K = {size}, cuBLAS = 1"
+    return Figure(lambda theme: _drawing.ladder(theme, bars, line, axis, corner), alt)
+
+
+def _recorded_ladder(until: str | None, precision: str) -> ladders.Ladder:
+    family = registry.get(until).family if until else registry.family_of(precision)
+    return ladders.recorded(family)
+
+
+def _of_ladder(found: ladders.Ladder) -> BenchResult:
+    last = found.runs[-1].bench()
+    return BenchResult(found.rows, "recorded", last.environment, last.conditions)
+
+
+# What the walk calls the families, and the types of its bars.
+_PARTS = {
+    "sgemm": "Part I\nfp32",
+    "hgemm": "Part II\n16 bits, tensor cores",
+    "tma": "Part III\nTMA",
+}
+
+
+def walk(size: int = 4096) -> Figure:
+    """All recorded steps of the course at M = N = K = `size`, as shares of cuBLAS in the same run.
+
+    A part that was not recorded is left out. Raises MeasurementError if none was.
+    """
+    runs = [measurements.load(family=name) for name in _PARTS if measurements.paths(name)]
+    runs = runs or [measurements.load()]  # raises
+    parts, words = [], []
+    for run in runs:
+        rows = _own_steps(run, size)
+        title = _PARTS[run.family]
+        parts.append(_drawing.Part(title, [row.ratio for row in rows]))
+        shares = ", ".join(f"{short(row.kernel)} {show_share(row.ratio)}" for row in rows)
+        words.append(f"{title.replace(chr(10), ', ')}: {shares}")
+    made = measurements.origins(run.environment for run in runs)
+    corner = f"M = N = K = {size}, recorded on {made}"
+    alt = f"Speed of every step as a share of cuBLAS. {'. '.join(words)}. {corner}."
+    return Figure(lambda theme: _drawing.walk(theme, parts, corner), alt)
+
+
+def _own_steps(run: Measurements, size: int) -> list[BenchRow]:
+    """The rows of a run's own family, in its first types."""
+    result = run.bench().only(sizes=[(size, size, size)], mode="interleaved")
+    rows = [row for row in result.rows if row.kernel.startswith(f"{run.family}_")]
+    if not rows:
+        result.row("any step", size)  # raises, naming what there is
+    return [row for row in rows if row.precision == rows[0].precision]
 
 
 def roofline(
@@ -240,9 +300,9 @@ def lines(
     )
 
 
-def _result(source: BenchResult | Measurements | None, precision: str = "fp32") -> BenchResult:
+def _result(source: BenchResult | Measurements | None) -> BenchResult:
     if source is None:
-        return measurements.load(family=registry.family_of(precision)).bench()
+        return measurements.load().bench()
     return source.bench() if isinstance(source, Measurements) else source
 
 

@@ -29,23 +29,31 @@ from .results import BASELINES, DEFAULT_BASELINES
 from .telemetry import environment
 from .tune import tune
 
+_SIZES_16_BIT = (1024, 2048, 4096, 8192, 16384)
 SIZES = {
     "sgemm": (1024, 2048, 3072, 4096, 5120, 8192),
-    "hgemm": (1024, 2048, 4096, 8192, 16384),
+    "hgemm": _SIZES_16_BIT,
+    "tma": _SIZES_16_BIT,
 }
 # What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
+_TIMED = ("tuning", "benchmark", "shapes", "experiments", "power")
 SECTIONS_OF = {
     "sgemm": tuple(name for name in SECTIONS if name != "tensor_cores"),
-    "hgemm": (
-        *("tuning", "benchmark", "shapes", "experiments", "power"),
-        *("tensor_cores", "resources", "counters", "limits"),
+    "hgemm": (*_TIMED, "tensor_cores", "resources", "counters", "limits"),
+    "tma": (*_TIMED, "resources", "counters", "limits"),
+}
+# Steps of an earlier family that are timed in the same runs, to compare with.
+REFERENCES: dict[str, tuple[str, ...]] = {
+    "tma": (
+        *("hgemm_16_write_back", "hgemm_17_stages"),
+        *("hgemm_18_wide_tile", "hgemm_20_any_shape"),
     ),
 }
 # The largest size at which a 16-bit step is measured: those on CUDA cores would take seconds.
 _LARGEST = {"hgemm_06": 4096, "hgemm_16": 8192}  # of the steps in front of these
 # The steps that take any shape, and the shapes at which they meet cuBLAS: around a size, with one
 # side short, small, or long in K.
-ANY_SHAPE: tuple[str, ...] = ("sgemm_20_any_shape", "hgemm_20_any_shape")
+ANY_SHAPE = tuple(name for name in registry.names() if name.endswith("_any_shape"))
 SHAPES = (
     *((4095, 4097, 4093), (1, 8192, 8192), (8192, 64, 8192), (64, 8192, 8192), (100, 100, 100)),
     *((16, 8192, 8192), (1000, 1000, 1000), (1023, 1025, 1024), (2047, 2049, 2048)),
@@ -65,9 +73,10 @@ def record(
 ) -> Path:
     """Measure the sections in `only`, and write them into the file of this GPU and family of steps.
 
-    Families: sgemm (fp32) and hgemm (16-bit inputs), each with its SIZES and SECTIONS_OF; a section
-    that has nothing to measure is left out. The file is replaced after each section: an interrupted
-    recording keeps what it has, and sections that are not in `only` stay as they were.
+    Families: sgemm (fp32), hgemm and tma (16-bit inputs), each with its SIZES and SECTIONS_OF, and
+    with REFERENCES that are timed beside its steps; a section that has nothing to measure is left
+    out. The file is replaced after each section: an interrupted recording keeps what it has, and
+    sections that are not in `only` stay as they were.
     Raises BackendError without a GPU and nvcc, ArgumentError for an unknown section, and, once the
     other sections are written, MeasurementError if some could not be measured.
     """
@@ -80,7 +89,7 @@ def record(
     env = environment()
     target = Path(path) if path else measurements.file_of(env["gpu"], family)
     sections = dict(measurements.load(target).sections) if target.exists() else {}
-    _build_all(names)
+    _build_all([*REFERENCES.get(family, ()), *names])
     steps = _steps(names, sizes, family)
     failed = []
     for name in (section for section in steps if section in only):
@@ -118,7 +127,9 @@ def _names(kernels: Sequence[str] | None, family: str) -> list[str]:
     others = [spec.name for spec in specs if spec.family != family]
     if kernels and others:
         raise ArgumentError(f"kernels: {', '.join(others)} not of family {family}; see --family")
-    return [spec.name for spec in specs if spec.family == family]
+    if not (own := [spec.name for spec in specs if spec.family == family]):
+        raise ArgumentError(f"family: there is no step of {family}; see `python -m gemmlab list`")
+    return own
 
 
 def _steps(
@@ -126,10 +137,11 @@ def _steps(
 ) -> dict[str, Callable[[], dict]]:
     """How each section is measured, in this order. Tuning comes first: the others run the best."""
     counted, limits = metrics.counters_of(family), metrics.limits_of(family)
+    compared = [*REFERENCES.get(family, ()), *names]
     steps = {
         "tuning": lambda: _tuning(names, sizes),
-        "benchmark": lambda: _benchmark(names, sizes),
-        "shapes": lambda: _shapes(names),
+        "benchmark": lambda: _benchmark(compared, sizes),
+        "shapes": lambda: _shapes(compared),
         "experiments": lambda: _experiments(names),
         "subtiles": subtiles.measure,
         "power": lambda: _power(names),
@@ -193,7 +205,8 @@ def _fitting(names: Sequence[str], size: int) -> list[str]:
     """The steps that take a size, without those that take too long there."""
 
     def quick(name: str) -> bool:
-        early = (most for step, most in _LARGEST.items() if "hgemm" <= name < step)
+        own = (item for item in _LARGEST.items() if name.startswith("hgemm"))
+        early = (most for step, most in own if name < step)
         return size <= min(early, default=size)
 
     return [name for name in names if registry.get(name).fits(size, size, size) and quick(name)]

@@ -6,10 +6,10 @@ import difflib
 
 from .errors import ArgumentError, UnknownKernelError
 from .paths import cache_dir, repository_root
-from .spec import KernelSpec
+from .spec import FAMILIES, KernelSpec
 from .steps import STEPS
 
-__all__ = ["KERNELS", "KernelSpec", "cache_dir", "get", "names", "repository_root"]
+__all__ = ["FAMILIES", "KERNELS", "KernelSpec", "cache_dir", "get", "names", "repository_root"]
 
 KERNELS = STEPS
 _BY_NAME = {spec.name: spec for spec in KERNELS}
@@ -21,7 +21,7 @@ def names() -> list[str]:
 
 
 def family_of(precision: str) -> str:
-    """The family of steps that have a precision: they are recorded together."""
+    """The first family with steps of a precision: the one that is meant if only that is known."""
     return next(spec.family for spec in KERNELS if precision in spec.precisions)
 
 

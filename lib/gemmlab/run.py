@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import operands, registry, sandbox, variants
-from .errors import ArgumentError, BackendError, LaunchError, RefusedError
+from . import needs, operands, refusal, registry, sandbox, variants
+from .errors import ArgumentError, LaunchError, RefusedError
 from .registry import KernelSpec
 
 if TYPE_CHECKING:
@@ -109,7 +109,9 @@ class Kernel:
         def launch(keep: torch.Tensor | None = workspace) -> None:
             if code := module.launch(*args):
                 kind = RefusedError if code in RefusedError.CODES else LaunchError
-                raise kind(f"{self.title}: launch failed, {module.error_string(code)}")
+                words = refusal.take(getattr(module, "__file__", None))
+                why = f"{module.error_string(code)}{f': {words}' * bool(words)}"
+                raise kind(f"{self.title}: launch failed, {why}")
 
         return launch
 
@@ -205,27 +207,5 @@ def _gpu_module(spec: KernelSpec, precision: str):
 def _built(spec: KernelSpec, precision: str, capability: tuple[int, int] | None):
     from . import build
 
-    if capability is not None:
-        major, minor = capability
-        if major * 10 + minor < spec.min_arch:
-            raise BackendError(
-                f"{spec.name} needs a GPU of compute capability {spec.min_arch / 10:.1f} or newer; "
-                f"this one has {major}.{minor}. Pass CPU tensors to run it on the simulator."
-            )
-        _check_shared(spec)
+    needs.require(spec)
     return build.load(spec, precision)
-
-
-def _check_shared(spec: KernelSpec) -> None:
-    """Refuse a step whose tiles do not fit into the shared memory of a block of this GPU."""
-    import torch
-
-    here = torch.cuda.get_device_properties(torch.cuda.current_device())
-    most = getattr(here, "shared_memory_per_block_optin", None)  # an old torch does not tell
-    # Of a text other than the step's own, only its launcher knows what it needs.
-    if most is not None and not spec.written_to and spec.shared_bytes > most:
-        raise BackendError(
-            f"{spec.name} needs {spec.shared_bytes:,} bytes of shared memory for a block, and "
-            f"{here.name} gives a block {most:,} at most. Pass CPU tensors to run it on the "
-            "simulator, or make its tile or stages smaller with lab.variant."
-        )

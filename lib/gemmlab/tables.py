@@ -51,7 +51,7 @@ def stalls(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """What warps wait for: how many of a scheduler's are in each state when one is issued."""
     what = "Warps of a scheduler for each instruction issued"
     reasons = dict(_REASONS)
-    if _specs(kernels)[0].family != "sgemm":
+    if any(spec.family != "sgemm" for spec in _specs(kernels)):
         reasons = {_WITH_TENSOR_CORES.get(key, label): key for label, key in reasons.items()}
     return _compared("warps that wait", reasons, kernels, "{:.2f}", what)
 
@@ -65,9 +65,9 @@ def _compared(
 ) -> Table:
     """Some of ncu's recorded limits side by side; what is 0 for every kernel is left out."""
     specs = _specs(kernels)
-    section = measurements.load(family=specs[0].family).section("limits")
+    found = measurements.sections((spec.family for spec in specs), "limits")
     rows = []
-    read = [section["kernels"].get(spec.name) for spec in specs]
+    read = [found[spec.family]["kernels"].get(spec.name) for spec in specs]
     for label, key in keys.items():
         values = [(counters or {}).get(key) for counters in read]
         shown = tuple(
@@ -76,8 +76,9 @@ def _compared(
         )
         if any(value and form.format(value) != form.format(0) for value in values):
             rows.append((label, *shown))
-    note = f"{what}, M = N = K = {section['size']}, Nsight Compute, recorded on "
-    note += f"{measurements.origin(section['environment'])}."
+    size = found[specs[0].family]["size"]
+    made = measurements.origins(section["environment"] for section in found.values())
+    note = f"{what}, M = N = K = {size}, Nsight Compute, recorded on {made}."
     names = tuple(short(spec.name) for spec in specs)
     if not any(read):
         how = "`python -m gemmlab record --only limits` on a GPU adds it."
@@ -159,19 +160,30 @@ def _three(value: float) -> str:
 
 
 def resources(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
-    """Registers, spills and shared memory of steps, as ptxas reported them when recorded."""
+    """Registers, spills and shared memory of steps, as ptxas reported them when recorded.
+
+    Dynamic shared memory, which ptxas does not know, is that of the step's spec.
+    """
     specs = _specs(kernels)
-    section = measurements.load(family=specs[0].family).section("resources")
+    found = measurements.sections((spec.family for spec in specs), "resources")
     rows = []
     for spec in specs:
-        used = section["kernels"][spec.label or spec.name]
+        used = found[spec.family]["kernels"][spec.label or spec.name]
         spills = used["spill_stores_bytes"] + used["spill_loads_bytes"]
-        shared = f"{used['shared_bytes']:,} B"
-        name = spec.label or spec.name
+        name, shared = spec.label or spec.name, _shared(spec, used["shared_bytes"])
         rows.append((name, str(used["registers"]), f"{spills} B", shared))
-    note = f"ptxas, CUDA {section['environment'].get('cuda')}."
+    versions = dict.fromkeys(str(section["environment"].get("cuda")) for section in found.values())
+    note = f"ptxas, CUDA {' and '.join(versions)}."
     head = ("kernel", "registers a thread", "spills", "shared memory a block")
     return Table(head, tuple(rows), "tnnn", (note,))
+
+
+def _shared(spec: registry.KernelSpec, static: int) -> str:
+    """A block's shared memory: what ptxas says, or what the launch asks for, and then says so."""
+    if not spec.dynamic_shared:
+        return f"{static:,} B"
+    # Of a text other than the step's own, only its launcher knows.
+    return "dynamic" if spec.written_to else f"{spec.shared_bytes:,} B, dynamic"
 
 
 def steady(family: str = "sgemm") -> Table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
-from . import _html, live, measurements, progress, registry, run, tuning
+from . import _html, live, measurements, needs, progress, registry, run, tuning
 from .bench import check_counts, shapes_of, why_not_here
 from .device import default_backend
 from .errors import ArgumentError, MeasurementError, RefusedError
@@ -106,6 +106,7 @@ def tune(
         handle.spec.check_sizes(*shape)
     if default_backend() == "sim":
         return _recorded(handle, shapes)
+    needs.require(handle.spec)
     types = handle.spec.precisions[0]
     protocol = live.Protocol("interleaved", False, (), samples, seconds, types)
     return _live(handle, shapes, protocol, again)

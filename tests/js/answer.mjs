@@ -81,6 +81,24 @@ const answers = {
       rounds: run.rounds, pace: run.pace, reading: describe(run), moment: moment(run, lanes, time),
     };
   },
+  ring(ring) {
+    const run = loaded.mbarrier_run.runRing(ring);
+    const { outcomeOf, tellEvent } = loaded.mbarrier_words;
+    const each = [...run.events.keys()];
+    return {
+      events: run.events, states: run.states,
+      waiting: each.map((i) => loaded.mbarrier_run.waitingAt(run, i).map((e) => e.actor)),
+      lanes: run.lanes.map(([name, bars]) =>
+        [name, bars.map((b) => [b.state, b.tile, b.begin, b.end])]),
+      counts: [run.total, run.lesson, run.problems],
+      said: each.map((i) => tellEvent(run, i)), outcome: outcomeOf(run),
+    };
+  },
+  ring_widget({ config, state }) {
+    const { changes, said } = loaded.mbarrier_timeline.quotesOf(config, state);
+    const { run, index } = loaded.mbarrier_timeline.ringOf(config, state);
+    return [said.map((one) => one.message), changes, index, run.lesson];
+  },
   // A tiling's maps and costs, whole.
   tiling({ t, gpu, size, threads }) {
     const { copies, derive, loads, owner, stores, storeSectors } = loaded.tiling;

@@ -17,6 +17,7 @@ MODULES = (
     *("tile_order", "block_order"),
     *("fragments", "fragment_map"),
     *("ldmatrix_phases", "swizzle_workshop"),
+    *("mbarrier", "mbarrier_run", "mbarrier_words", "mbarrier_timeline"),
 )
 
 

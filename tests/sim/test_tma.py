@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gemmlab import sim
-from gemmlab.errors import LaunchError
+from gemmlab.errors import LaunchError, RefusedError
 from gemmlab.layouts.swizzle import Swizzle
 
 IMAGE_BYTES, FILL = 36 * 1024, 0xAB  # as in fixtures/tma_copy.cu
@@ -171,7 +171,9 @@ def test_the_fixed_twin_is_clean(kernel_file, name):
 def test_a_box_too_wide_for_its_swizzle(kernel_file):
     A, C, shape = tiles()
     kernel_file("tma_wide_box").module("fixed").launch(A, A, C, *shape)
-    with pytest.raises(LaunchError, match=r"boxDim\[0\] is 128 bytes, more than the swizzle's 64"):
+    with pytest.raises(
+        LaunchError, match="a row of its box has 128 bytes, more than the swizzle's 64"
+    ):
         kernel_file("tma_wide_box").module("broken").launch(A, A, C, *shape)
 
 
@@ -254,6 +256,32 @@ def test_what_a_tensor_map_may_say(kernel_file, case):
             module.launch(A, A, A, 1, 1, case)
     else:
         module.launch(A, A, A, 1, 1, case)
+
+
+# Cases of fixtures/tma_rules.cu that are refused before the driver is asked, and in which words.
+BROKEN_RULES = {
+    1: "64x64 matrix: its address is 2 past a multiple of 16 bytes; copy the matrix",
+    2: "64x63 matrix: its rows are 126 bytes apart, no multiple of 16; pad them",
+    3: "64x64 matrix: box_rows is 257, allowed are 1 to 256; use several boxes",
+    4: "64x64 matrix: box_columns is 0, allowed are 1 to 256; use several boxes",
+    5: "64x64 matrix: a row of its box has 40 bytes, no multiple of 16",
+    6: "a row of its box has 128 bytes, more than the swizzle's 64; use several boxes",
+    7: "64x64 matrix: the driver's CUresult is 1",
+    9: "this driver has no cuTensorMapEncodeOther; update it to one of CUDA 12.0 or newer",
+    11: "a block asks for 232449 bytes of shared memory, and this GPU gives it 232448 at most; use",
+}
+
+
+@pytest.mark.parametrize("case", range(12))
+def test_what_is_refused_says_which_rule_it_breaks(kernel_file, case):
+    module, A = kernel_file("tma_rules").module("rules"), np.zeros(64 * 64, np.float32)
+    if case not in BROKEN_RULES:
+        module.launch(A, A, A, 1, 1, case)
+        return
+    with pytest.raises(LaunchError, match=BROKEN_RULES[case]) as caught:
+        module.launch(A, A, A, 1, 1, case)
+    assert isinstance(caught.value, RefusedError) == (case != 9)
+    module.launch(A, A, A, 1, 1, 0)
 
 
 def test_rows_that_start_inside_a_sector(kernel_file):

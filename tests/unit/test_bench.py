@@ -417,10 +417,52 @@ def test_without_kernels_all_that_have_the_precision_run(recording, monkeypatch)
     module = sys.modules["gemmlab.bench"]
     asked = []
     monkeypatch.setattr(module, "_recorded", lambda names, *_: asked.append(names))
+    monkeypatch.setattr(registry, "KERNELS", (*registry.KERNELS, LOAD))
     bench_function(sizes=[4096])
     bench_function(sizes=[4096], precision="fp16_fp32")
     assert [name.partition("_")[0] for name in (asked[0][0], asked[0][-1])] == ["sgemm"] * 2
     assert asked[1] == [spec.name for spec in registry.KERNELS if spec.family == "hgemm"]
+
+
+# ---- parts that are compared with each other ----
+
+LOAD = replace(registry.get(STAGES), name="tma_01_load", file="tma/01_load.cuh", parent=STAGES)
+
+
+@pytest.fixture
+def tma_recording(half_recording, monkeypatch):
+    """Also a recording of a step of Part III, in whose run one of Part II's was timed."""
+    monkeypatch.setitem(registry._BY_NAME, LOAD.name, LOAD)
+    env = {**measurements.load(half_recording).environment, "commit": "abc"}
+    rates = {STAGES: 610, LOAD.name: 650, "cublas": 720, "cublaslt_best": 730}
+    rows = tuple(row(name, 4096, rate, precision="bf16") for name, rate in rates.items())
+    section = {"environment": env, **BenchResult(rows, "recorded", env).to_dict()}
+    made = measurements.Measurements("NVIDIA H200", {"benchmark": section}, "tma")
+    return measurements.save(made)
+
+
+@pytest.mark.parametrize("kernels", [[STAGES, LOAD.name], [LOAD.name, STAGES]])
+def test_steps_of_two_parts_are_those_of_the_run_that_has_both(tma_recording, kernels):
+    assert tma_recording.name == "h200_tma.json"
+    result = bench_function(kernels)
+    rates = {r.kernel: r.tflops for r in result.rows}
+    assert rates == {STAGES: 610, LOAD.name: 650, "cublas": 720, "cublaslt_best": 730}
+    assert "commit abc" in repr(result)
+
+
+def test_steps_of_one_part_are_those_of_its_own_run(tma_recording):
+    assert bench_function(STAGES).row("cublas").tflops == 690
+    assert bench_function(LOAD.name).row("cublas").tflops == 720
+
+
+def test_steps_that_no_run_has_together_are_named(tma_recording):
+    lacks = r"no recorded run has all of them \(tma: hgemm_16_write_back at 4096 \(bf16.*; hgemm: "
+    with pytest.raises(MeasurementError, match=lacks) as caught:
+        bench_function([WRITE_BACK, LOAD.name])
+    assert "hgemm: tma_01_load at 4096" in str(caught.value)
+    tma_recording.unlink()
+    with pytest.raises(MeasurementError, match=r"tma: .* holds no recorded run of tma; `python -m"):
+        bench_function([STAGES, LOAD.name])
 
 
 def test_no_recording_of_a_family_says_how_to_make_one(recording):

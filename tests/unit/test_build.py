@@ -3,7 +3,9 @@
 import re
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from types import SimpleNamespace
 
@@ -44,8 +46,34 @@ def test_no_gpu_points_to_the_simulator(monkeypatch):
 def test_gpu_too_old(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (5, 2))
-    with pytest.raises(BackendError, match=r"compute capability 7.0 or newer; this one has 5.2"):
+    needs = (
+        "sgemm_01_naive needs a GPU of compute capability 7.0 or newer; this one has 5.2. Pass CPU"
+    )
+    with pytest.raises(BackendError, match=needs) as caught:
         run._gpu_module(registry.KERNELS[0], "fp32")
+    assert "GEMMLAB_BACKEND=sim" in str(caught.value) and "recorded" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda good, new: lab.bench([good, new]),
+        lambda good, new: lab.check(new, device="cuda"),
+        lambda good, new: lab.tune(replace(new, configs=("a",))),
+    ],
+    ids=["bench", "check", "tune"],
+)
+def test_a_gpu_that_is_too_old_is_said_before_anything_is_built(monkeypatch, ask):
+    small_gpu(monkeypatch, 232448)
+    built = []
+    monkeypatch.setattr(build, "load", lambda spec, precision: built.append(spec.name))
+    for module in ("bench", "check", "tune"):
+        monkeypatch.setattr(sys.modules[f"gemmlab.{module}"], "default_backend", lambda: "gpu")
+    monkeypatch.setattr(sys.modules["gemmlab.check"], "why_no_gpu", lambda: "")
+    new = replace(LARGE, name="tma_01_load", min_arch=90)
+    with pytest.raises(BackendError, match=r"tma_01_load needs a GPU of .* 9\.0 or newer; .* 8\.6"):
+        ask(LARGE, new)
+    assert built == []
 
 
 def test_the_compilers_message_keeps_the_kernels_own_line():
@@ -60,9 +88,8 @@ def test_headers_are_part_of_the_key():
     assert files == ["06_swizzled_a.cuh", "epilogue.cuh", "vec.cuh", "host.cuh"]
 
 
-SGEMM, HGEMM = (
-    [spec for spec in registry.KERNELS if spec.family == family] for family in ("sgemm", "hgemm")
-)
+SGEMM = [spec for spec in registry.KERNELS if spec.family == "sgemm"]
+HALVES = [spec for spec in registry.KERNELS if spec.family != "sgemm"]  # steps for 16-bit types
 
 
 @needs_nvcc
@@ -78,10 +105,15 @@ TARGETS = ("80", "86", "89", "90a", "120a")
 TYPES = ("bf16", "bf16_fp32")  # fp16 differs in the instructions' types alone
 
 
+def runs_on(spec: registry.KernelSpec, target: str) -> bool:
+    return spec.min_arch <= int(target.removesuffix("a"))
+
+
 def compiled(target: str, folder) -> dict[str, list[build.Resources]]:
     """What ptxas says of the kernels of every 16-bit step, in TYPES: one call of nvcc for all."""
-    text = "".join(f'#include "{spec.path}"\n' for spec in HGEMM)
-    for launch in (s.launch + s.template_arguments(types) for s in HGEMM for types in TYPES):
+    steps = [spec for spec in HALVES if runs_on(spec, target)]
+    text = "".join(f'#include "{spec.path}"\n' for spec in steps)
+    for launch in (s.launch + s.template_arguments(types) for s in steps for types in TYPES):
         text += f"template cudaError_t {launch}(const GemmArgs&, cudaStream_t);\n"
     source = folder / f"steps_{target}.cu"
     source.write_text(text)
@@ -110,10 +142,11 @@ def on_every_target(tmp_path_factory):
 
 
 @needs_nvcc
-@pytest.mark.parametrize("spec", HGEMM, ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", HALVES, ids=lambda spec: spec.name)
 def test_every_16_bit_step_compiles_for_every_target_without_spills(spec, on_every_target):
     dynamic = "extern __shared__" in spec.path.read_text()
-    for target, steps in on_every_target.items():
+    for target in (target for target in TARGETS if runs_on(spec, target)):
+        steps = on_every_target[target]
         assert len(steps[spec.name]) == len(TYPES) or spec.configs, target
         for used in steps[spec.name] + (steps["common"] if spec.configs else []):
             assert used.spill_stores_bytes == used.spill_loads_bytes == 0, target
@@ -144,6 +177,21 @@ def test_a_step_that_needs_too_much_shared_memory_is_refused_with_both_numbers(m
     needs, has = f"{LARGE.shared_bytes:,}", f"{LARGE.shared_bytes - 1:,}"
     with pytest.raises(BackendError, match=f"needs {needs} bytes .* NVIDIA Small gives .* {has}"):
         run._gpu_module(LARGE, "bf16")
+
+
+def test_a_step_that_this_gpu_cannot_run_is_not_compiled_for_it(monkeypatch):
+    load = build.load
+    small_gpu(monkeypatch, 232448)
+    monkeypatch.setattr(build, "_compile", lambda *_: pytest.fail("compiled"))
+    with pytest.raises(BackendError, match=r"needs a GPU of compute capability 9\.0"):
+        load(replace(LARGE, min_arch=90))
+
+
+def test_a_step_that_falls_back_to_fewer_stages_needs_those(monkeypatch):
+    small_gpu(monkeypatch, 32768)
+    assert run._gpu_module(replace(LARGE, least_shared_bytes=32768), "bf16")[0] == LARGE.name
+    with pytest.raises(BackendError, match="needs 32,769 bytes of shared memory"):
+        run._gpu_module(replace(LARGE, least_shared_bytes=32769), "bf16")
 
 
 @pytest.mark.parametrize("most", [LARGE.shared_bytes, 232448, None])

@@ -2,12 +2,13 @@
 
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 
 import gemmlab as lab
 from gemmlab import registry
-from gemmlab.check import ALPHA_BETA, CONFIG_FACTORS
+from gemmlab.check import ALPHA_BETA, CONFIG_FACTORS, default_shapes
 from gemmlab.errors import ArgumentError, BackendError
 
 TILED = "sgemm_03_block_tiling"
@@ -171,3 +172,22 @@ def test_right_values_with_a_race_fail_too():
     )
     report = lab.check(careless, shapes=[(32, 32, 64)], device="cpu")
     assert not report.ok and report.findings
+
+
+# ---- shapes ----
+
+
+def test_a_step_of_whole_tiles_is_checked_at_multiples_of_its_tile():
+    spec = registry.get("hgemm_18_wide_tile")
+    assert default_shapes(spec, "sim") == [(128, 256, 64), (256, 256, 192), (128, 768, 128)]
+
+
+def test_a_step_of_smaller_multiples_is_checked_at_edges_and_over_many_tiles_of_k():
+    spec = registry.get("hgemm_18_wide_tile")
+    rows = replace(spec, multiple_of=(1, 8, 8))
+    small = [(1, 8, 8), (2, 8, 24), (1, 24, 16)]
+    assert default_shapes(rows, "sim") == [(131, 264, 264), (128, 256, 72), *small]
+    tiles = replace(spec, multiple_of=(128, 256, 8))
+    assert default_shapes(tiles, "sim")[:2] == [(256, 512, 264), (128, 256, 72)]
+    for shape in default_shapes(tiles, "gpu"):
+        tiles.check_sizes(*shape)

@@ -139,6 +139,30 @@ def test_check_exits_with_1_if_a_kernel_is_wrong(call, monkeypatch):
     assert json.loads(done.output)[0]["ok"] is False
 
 
+def test_check_of_all_leaves_out_what_this_gpu_cannot_run(call, monkeypatch):
+    import sys
+
+    from gemmlab.check import Case, CheckReport
+
+    checked = []
+
+    def fake(spec, shapes, **how):
+        checked.append(spec.name)
+        return CheckReport(spec.name, "gpu", (Case(8, 8, 8, 1.0, 0.0, 0.1),))
+
+    monkeypatch.setattr(sys.modules["gemmlab.check"], "check", fake)
+    monkeypatch.setattr(sys.modules["gemmlab.device"], "why_no_gpu", lambda: "")
+    new = {spec.name: f"{spec.name} needs 9.0" for spec in registry.KERNELS if spec.min_arch > 80}
+    monkeypatch.setattr("gemmlab.needs.lacking", lambda spec: new.get(spec.name, ""))
+    done = call("check", "--on", "gpu")
+    assert done.exit_code == 0
+    assert checked == [name for name in registry.names() if name not in new]
+    assert all(f"Left out: {why}" in done.output for why in new.values())
+    checked.clear()
+    call("check", "--on", "sim")
+    assert checked == registry.names()
+
+
 def test_check_on_a_gpu_that_is_not_there(call, monkeypatch):
     import sys
 

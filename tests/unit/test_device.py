@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import subprocess
@@ -181,3 +182,20 @@ def test_a_given_commit_stands_in_for_a_missing_history(monkeypatch, tmp_path):
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert telemetry.commit() is None
+
+
+def test_what_a_gpu_is_too_old_or_too_small_for_is_named(monkeypatch):
+    found = types.SimpleNamespace(
+        **{"name": "NVIDIA Small", "major": 8, "minor": 6, "multi_processor_count": 10},
+        **{"total_memory": 2**33, "shared_memory_per_block_optin": 101376},
+    )
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: found)
+    monkeypatch.setattr(telemetry, "Gpu", lambda: types.SimpleNamespace(driver=lambda: "580"))
+    new = dataclasses.replace(device.registry.KERNELS[0], name="tma_05_wide_tile", min_arch=90)
+    monkeypatch.setattr(device.registry, "KERNELS", (*device.registry.KERNELS, new))
+    hint = device._gpu().hint
+    old, small = hint.split(". ")
+    assert old.startswith("Too old for ") and "tma_05_wide_tile" in old and "hgemm" not in old
+    assert small.startswith("Too little shared memory for hgemm_18_wide_tile, hgemm_19_stream_k: ")
+    assert hint.endswith(": these run on the simulator (pass CPU tensors)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -76,12 +77,22 @@ def test_precisions_to_check_are_a_list(asked):
 
 def test_families_and_types_of_steps():
     for spec in registry.KERNELS:
-        assert spec.family == spec.file.split("/")[0] == registry.family_of(spec.precisions[0])
-        half = spec.family == "hgemm"
+        assert spec.family == spec.file.split("/")[0] == spec.name.split("_")[0]
+        half = spec.family != "sgemm"
         assert spec.precisions == (HALF if half else ("fp32",))
         assert spec.dtypes == (("bfloat16", "float16") if half else ("float32",))
         assert spec.template_arguments() == ("<__nv_bfloat16, __nv_bfloat16>" if half else "")
+    assert registry.family_of("fp32") == "sgemm"
     assert {registry.family_of(name) for name in HALF} == {"hgemm"}
+
+
+def test_a_kernel_of_a_notebook_has_the_family_of_what_it_is_like():
+    like = registry.get(FAST)
+    assert replace(like, name="mine", file="hgemm/mine.cuh").family == "hgemm"
+    assert replace(like, name="mine", file="tma/mine.cuh").family == "tma"
+    assert replace(like, name="mine", file="notebook/mine.cuh").family == "hgemm"
+    plain = registry.get("sgemm_01_naive")
+    assert replace(plain, name="mine", file="notebook/mine.cuh").family == "sgemm"
 
 
 # ---- calls ----
@@ -186,6 +197,38 @@ def test_an_address_that_is_not_aligned_is_refused_with_the_reason(name):
     out = torch.empty(128 * 128 + 1)[1:].view(128, 128)
     with pytest.raises(ArgumentError, match="out: its address is 4 bytes past a multiple of 16"):
         lab.kernel(name)(A, B, out=out)
+
+
+# A step with tensor maps: whole tiles of M and N, rows of A in multiples of 16 bytes.
+COPIED = replace(
+    registry.get(FAST),
+    name="tma_01_load",
+    file="tma/01_load.cuh",
+    tile=(128, 128, 64),
+    multiple_of=(128, 128, 8),
+    min_arch=90,
+)
+
+
+def test_what_a_tensor_map_asks_for_is_said():
+    A, B = pair(K=60)
+    rows = (
+        "K: is 60, tma_01_load needs a multiple of 8, as rows of A are multiples of 16 bytes in a"
+    )
+    with pytest.raises(ArgumentError, match=f"{rows} tensor map; pad to 64, or use"):
+        lab.kernel(COPIED)(A, B)
+    with pytest.raises(ArgumentError, match="M: is 60, tma_01_load needs a multiple of 128; pad"):
+        COPIED.check_sizes(60, 128, 64)
+    edges = replace(COPIED, multiple_of=(1, 8, 8))
+    with pytest.raises(
+        ArgumentError, match=r"N: is 100, .* as rows of B and C are multiples of 16"
+    ):
+        edges.check_sizes(60, 100, 64)
+    A, B = pair(K=64)
+    shifted = torch.empty(A.numel() + 1, dtype=A.dtype)[1:].view(A.shape)
+    begins = "and the tensor maps and stores of tma_01_load begin at such multiples; use A.clone"
+    with pytest.raises(ArgumentError, match=f"2 bytes past a multiple of 16, {begins}"):
+        lab.kernel(COPIED)(shifted, B)
 
 
 @pytest.mark.parametrize("columns", [124, 127])

@@ -459,7 +459,8 @@ def test_what_a_family_counts(on_a_gpu, monkeypatch):
     assert counted.items() > usual.items() and "ldmatrix_wavefronts" not in usual
     assert "hmma" in limits["tensor_pipe"] and "tensor_pipe" not in fma
     assert limits.items() > fma.items()
-    keys = {key for pairs in tables.COUNTED["hgemm"].values() for key in pairs[1:]}
+    both = (tables.COUNTED["hgemm"], tables.COUNTED["tma"])
+    keys = {key for columns in both for pairs in columns.values() for key in pairs[1:]}
     assert keys <= set(counted)
 
 
@@ -472,6 +473,76 @@ def test_families_are_not_mixed(folder):
         record.record(only=["pitfalls"], family="hgemm")
     with pytest.raises(ArgumentError, match="only: tensor_cores not known for sgemm"):
         record.record(only=["tensor_cores"])
+
+
+# ---- a part that is compared with an earlier one ----
+
+COMPARED = list(record.REFERENCES["tma"])
+
+
+@pytest.fixture
+def tma(halves, monkeypatch):
+    """Two steps of Part III, the second for any shape; their names."""
+    like = registry.get("hgemm_17_stages")
+    names = ["tma_01_load", "tma_07_any_shape"]
+    known = {name: registry.get(name) for name in registry.names() if not name.startswith("tma")}
+    fakes = {
+        name: dataclasses.replace(like, name=name, file=f"tma/{name[4:]}.cuh") for name in names
+    }
+    monkeypatch.setattr(registry, "_BY_NAME", known | fakes)
+    monkeypatch.setattr(record, "ANY_SHAPE", (*record.ANY_SHAPE, names[1]))
+    monkeypatch.setattr(record.measurements, "source_digest", lambda spec: spec.name)
+    return names
+
+
+def test_a_part_is_timed_beside_the_steps_that_it_is_compared_with(on_a_gpu, tma, monkeypatch):
+    benched = []
+    fake = record.bench
+    monkeypatch.setattr(
+        record,
+        "bench",
+        lambda names, *sizes, **how: benched.append(names) or fake(names, *sizes, **how),
+    )
+    path = record.record(sizes=[4096], only=["benchmark"], family="tma")
+    assert path == on_a_gpu.parent / "h200_tma.json"
+    assert benched == [[*COMPARED, *tma]] * 4
+    found = load(path)
+    assert found.family == "tma" and list(found.section("benchmark")["sources"]) == COMPARED + tma
+    assert found.bench().only(precision="bf16").row("hgemm_17_stages").ratio == 1
+
+
+def test_only_its_own_steps_are_counted_and_its_last_one_draws_power(on_a_gpu, tma, monkeypatch):
+    benched, counted = [], []
+    fake = record.bench
+    monkeypatch.setattr(
+        record,
+        "bench",
+        lambda names, *sizes, **how: benched.append(names) or fake(names, *sizes, **how),
+    )
+    monkeypatch.setattr(record.counters, "collect", lambda *given: counted.append(given[0]) or {})
+    path = record.record(only=["resources", "counters", "limits", "power", "shapes"], family="tma")
+    assert list(load(path).section("resources")["kernels"]) == tma
+    assert counted == [tma, tma]
+    assert benched == [["hgemm_20_any_shape", tma[1]], [tma[1]], [tma[1]]]
+
+
+def test_what_it_is_compared_with_is_built_before(on_a_gpu, tma, monkeypatch):
+    built = []
+    monkeypatch.setattr(record, "_build_all", built.append)
+    record.record(only=["resources"], family="tma", kernels=tma[:1])
+    assert built == [[*COMPARED, tma[0]]]
+    with pytest.raises(ArgumentError, match="only: tensor_cores not known for tma"):
+        record.record(only=["tensor_cores"], family="tma")
+    with pytest.raises(ArgumentError, match="kernels: hgemm_17_stages not of family tma"):
+        record.record(kernels=["hgemm_17_stages"], family="tma")
+    known = {name: registry.get(name) for name in registry.names() if name not in tma}
+    monkeypatch.setattr(registry, "_BY_NAME", known)
+    with pytest.raises(ArgumentError, match="family: there is no step of tma"):
+        record.record(family="tma")
+
+
+def test_a_step_of_another_part_runs_at_every_size(tma):
+    assert record._fitting([*COMPARED, *tma], 16384) == [*COMPARED, *tma]
 
 
 def test_every_precision_is_built_before(monkeypatch):

@@ -16,8 +16,8 @@ LARGE_STEPS |= {"hgemm_19_stream_k": 200, "sgemm_20_any_shape": 500, "hgemm_20_a
 # Steps that turn to another interface for the same products, or change the order of all that a tile
 # is made of: more lines, and still one idea.
 LARGE_DIFFS = LARGE_STEPS | {"hgemm_06_wmma": 100, "hgemm_10_mma": 100, "hgemm_12_mma_pipeline": 90}
-LARGE_DIFFS["hgemm_18_wide_tile"] = 150
-HGEMM = [spec for spec in registry.KERNELS if spec.family == "hgemm"]
+LARGE_DIFFS |= {"hgemm_18_wide_tile": 150, "tma_01_load": 120}
+HALF_STEPS = [spec for spec in registry.KERNELS if spec.precisions == HALF]
 
 
 @pytest.mark.parametrize("spec", registry.KERNELS, ids=lambda s: s.name)
@@ -36,7 +36,7 @@ def test_file_keeps_the_contract(spec):
     assert opened and sorted(opened) == sorted(re.findall(r"// \[/(\w+)\]", text))
 
 
-@pytest.mark.parametrize("spec", HGEMM, ids=lambda s: s.name)
+@pytest.mark.parametrize("spec", HALF_STEPS, ids=lambda s: s.name)
 def test_a_16_bit_step_is_a_template_of_its_types(spec):
     text = spec.path.read_text()
     assert f"template <class T, class TC>\ninline cudaError_t launch_{spec.name}(" in text
@@ -46,7 +46,7 @@ def test_a_16_bit_step_is_a_template_of_its_types(spec):
     assert spec.alignment in (2, 16) and spec.layout == "A, B and C row-major"
 
 
-@pytest.mark.parametrize("spec", HGEMM, ids=lambda s: s.name)
+@pytest.mark.parametrize("spec", HALF_STEPS, ids=lambda s: s.name)
 def test_large_tiles_are_in_dynamic_shared_memory(spec):
     text = spec.path.read_text()
     dynamic = "extern __shared__" in text
@@ -58,10 +58,12 @@ def test_large_tiles_are_in_dynamic_shared_memory(spec):
 
 
 def shared_bytes(spec, text, numbers):
-    """Of the buffers for the tiles of A and B, and of a fragment of C for each warp."""
+    """Of the buffers for the tiles of A and B, a fragment of C for each warp, and mbarriers."""
     BM, BN, BK = spec.tile
-    element, pad = 2 if spec in HGEMM else 4, numbers.get("PAD", 0)
+    element, pad = 2 if spec in HALF_STEPS else 4, numbers.get("PAD", 0)
     tiles = numbers.get("STAGES", 1) * element * (BM * (BK + pad) + BK * (BN + pad))
+    if "mbarrier_init" in text:
+        tiles += 8 * numbers["STAGES"]
     if "float sC[THREADS / 32][MMA_M][MMA_N]" in text:
         tiles += 4 * spec.threads // 32 * numbers["MMA_M"] * numbers["MMA_N"]
     return tiles

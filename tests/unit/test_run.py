@@ -2,6 +2,7 @@
 
 import math
 import shutil
+import subprocess
 import types
 import weakref
 from dataclasses import replace
@@ -196,6 +197,28 @@ def test_a_cache_that_cannot_be_written_is_said_in_one_line(monkeypatch, tmp_pat
     monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(BackendError, match=r"cannot be kept in .*; set GEMMLAB_CACHE to a folder"):
         lab.kernel(COALESCED)(*pair(8, 32, 4))
+
+
+REFUSING = """
+char refusal_text[256] = "tensor map of a 64x63 matrix: its rows are 126 bytes apart";
+"""
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+def test_a_refused_launch_tells_the_launcher_s_words_once(scratch_step, tmp_path):
+    spec, module, _ = scratch_step
+    (tmp_path / "step.cpp").write_text(REFUSING)
+    library = tmp_path / "step.so"
+    command = ["g++", "-shared", "-fPIC", str(tmp_path / "step.cpp"), "-o", str(library)]
+    subprocess.run(command, check=True)
+    module.code, module.__file__ = 1, str(library)
+    A, B, C = (t.as_subclass(OnGpu) for t in (*pair(8, 32, 4), torch.zeros(8, 32)))
+    launch = lab.kernel(spec).launcher(A, B, C)
+    words = "launch failed, code 1: tensor map of a 64x63 matrix: its rows are 126 bytes apart$"
+    with pytest.raises(RefusedError, match=words):
+        launch()
+    with pytest.raises(RefusedError, match=r"launch failed, code 1$"):
+        launch()
 
 
 def test_checkouts_that_share_a_cache_do_not_share_variants(monkeypatch, tmp_path):

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+import gemmlab as lab
 from gemmlab import measurements, merged, plots, registry, sim, tables
 from gemmlab.errors import MeasurementError
 
@@ -88,6 +89,32 @@ def test_more_than_the_source_asks_for_is_a_difference_there_too(monkeypatch):
     assert "Pairs that differ: 1" in table.notes[0]
 
 
+def test_dynamic_shared_memory_is_what_the_launch_asks_for():
+    fewer = lab.experiment("hgemm 17, two stages")
+    table = tables.resources(["hgemm_16_write_back", "hgemm_17_stages", fewer])
+    assert [row[3] for row in table.rows] == ["32,768 B", "49,152 B, dynamic", "dynamic"]
+
+
+def test_steps_of_two_parts_are_compared_each_by_its_own_recording(monkeypatch):
+    second = measurements.load(family="hgemm")
+    sections = {name: dict(second.section(name)) for name in ("limits", "resources", "counters")}
+    for data in sections.values():
+        data["kernels"] = {"tma_01_load": data["kernels"]["hgemm_18_wide_tile"]}
+        data["environment"] = {**data["environment"], "commit": "abcdef0"}
+    third = measurements.Measurements(second.gpu, sections, "tma")
+    found = {"hgemm": second, "tma": third}
+    monkeypatch.setattr(measurements, "load", lambda family: found[family])
+    pair = ["hgemm_17_stages", "tma_01_load"]
+    both, mine = tables.limits(pair), tables.limits("hgemm_18_wide_tile")
+    assert both.head == ("unit", "17 stages", "01 load")
+    assert [row[2] for row in both.rows] == [row[1] for row in mine.rows]
+    assert "commit abcdef0" in both.notes[0] and "commit 27" in both.notes[0]
+    assert [row[0] for row in tables.resources(pair).rows] == ["hgemm_17_stages", "tma_01_load"]
+    found = tables.conflicts(pair)
+    assert len(found.notes) == 3 and "abcdef0" in found.notes[2]
+    assert found.rows[-1][5].split()[0] not in ("not", "0")
+
+
 def test_a_section_that_was_not_recorded_says_how_to_get_it(monkeypatch):
     loaded = measurements.load()
     sections = {name: data for name, data in loaded.sections.items() if name != "limits"}
@@ -151,6 +178,21 @@ def test_agreement_of_16_bit_steps(hgemm_recording, equal_counters):
     assert row_of(table, SWIZZLED)["ldmatrix, instructions"] == "3,072 / 3,072"
     assert row_of(table, "hgemm_01_naive")["ldmatrix, wavefronts"] == "not recorded"
     assert all(len(row) == len(table.head) == len(table.align) for row in table.rows)
+
+
+def test_agreement_of_steps_with_the_copy_engine(monkeypatch):
+    totals = sim.trace("tma_01_load", 256, 256, 256).totals()
+    columns = tables.COUNTED["tma"].values()
+    read = {key: tables.counted_as(what, totals) for what, key in columns}
+    section = {"environment": ENV, "size": 256, "kernels": {"tma_01_load": read}}
+    made = measurements.Measurements("NVIDIA H200", {"counters": section}, "tma")
+    monkeypatch.setattr(measurements, "load", lambda family: made)
+    table = tables.agreement("tma")
+    row = row_of(table, "tma_01_load")
+    assert row["global loads, sectors"] == "0 / 0"  # the copy engine's are none of a thread's
+    assert row["ldmatrix, wavefronts"] == "12,288 / 12,288"
+    assert "All pairs are equal. Global loads and stores: without the copy" in table.notes[0]
+    assert "cp.async" not in repr(table)
 
 
 def test_a_16_bit_pair_that_differs_or_that_ncu_does_not_know(hgemm_recording):

@@ -12,6 +12,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from ..errors import ArgumentError, BuildError, LaunchError, RefusedError
+from ..refusal import take as take_refusal
 from . import build
 from .findings import Finding, Findings, explain
 from .library import GemmArgs, WorkspaceCall, load_runtime
@@ -52,7 +53,7 @@ class SimModule:
         self._built = built
         self._runtime = load_runtime(runtime.library)
         self._source = built.source.read_text().splitlines()
-        library = ctypes.CDLL(str(built.library))
+        self._library = library = ctypes.CDLL(str(built.library))
         self._entry = library.gemmlab_sim_entry
         self._workspace = library.gemmlab_sim_workspace if built.workspace else None
         self._handle = self._register()
@@ -133,11 +134,13 @@ class SimModule:
                 seen = Seen(runtime.counts(), runtime.samples(), places)
                 raw = runtime.findings()
                 error = runtime.error(code)
+                words = take_refusal(self._library) if code else ""
             finally:
                 runtime.free_all()
         if error:
             kind = RefusedError if code in RefusedError.CODES else LaunchError
-            raise kind(f"{self.name}: {error}; M={shape.M}, N={shape.N}, K={shape.K}")
+            why = "; ".join(filter(None, (error, words)))
+            raise kind(f"{self.name}: {why}; M={shape.M}, N={shape.N}, K={shape.K}")
         return seen, explain(raw, self._line_of)
 
     def _launch(

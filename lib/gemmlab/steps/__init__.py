@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import hgemm, sgemm
+from . import hgemm, sgemm, tma
 
-STEPS = (*sgemm.STEPS, *hgemm.STEPS)
+STEPS = (*sgemm.STEPS, *hgemm.STEPS, *tma.STEPS)

@@ -94,9 +94,11 @@ class Ladder(Widget):
     def figure(self) -> Figure:
         """The bars at the chosen size and metric, drawn for 390 pixels."""
         metric, rows = self.state["metric"], self._shown()
-        height = 0.95 + 0.34 * len(rows)
+        origin = _folded(self.config["origin"])
+        room = 0.5 + 0.12 * max(0, origin.count("\n") - 1)  # below the bars
+        height = 0.45 + room + 0.34 * len(rows)
         figure = new_figure(3.8, height)
-        axes = figure.add_axes((0.02, 0.5 / height, 0.96, 1 - 0.9 / height))
+        axes = figure.add_axes((0.02, room / height, 0.96, 1 - (0.4 + room) / height))
         most = max([row[metric] or 0 for row in rows] + [1e-30])
         for i, row in enumerate(rows):
             value = row[metric] or 0
@@ -114,15 +116,14 @@ class Ladder(Widget):
         axes.axis("off")
         title = f"{METRICS[metric]} at {self.state['size']}"
         figure.text(0.02, 1 - 0.08 / height, title, fontsize=9, weight="bold", va="top")
-        figure.text(0.98, 0.1 / height, _folded(self.config["origin"]), fontsize=6.5,
-                    color="#57606b", ha="right")  # fmt: skip
+        figure.text(0.98, 0.1 / height, origin, fontsize=6.5, color="#57606b", ha="right")
         return figure
 
 
 def _folded(text: str) -> str:
     from textwrap import fill
 
-    return fill(text, 78)
+    return fill(text, 78 if len(text) < 2 * 78 else 70)
 
 
 def _value(value: float | None, metric: str) -> str:
@@ -206,17 +207,23 @@ def _origin(environment: str | Mapping[str, Any], source: str) -> str:
 def ladder(until: str | None = None, size: int = 4096, **options: Any) -> Ladder:
     """The recorded run as a Ladder, up to the step `until`; `options` are Ladder's.
 
-    The run is that of `until`'s family, or of `precision`'s. Raises MeasurementError if nothing was
-    recorded.
+    The run is that of `until`'s family, or of the first with `precision`. Where a family continues
+    another one, its steps stand behind the other's, as shares of cuBLAS, each in its own run.
+    Raises MeasurementError if nothing was recorded.
     """
     from .. import registry
-    from ..measurements import load
+    from ..ladders import recorded
 
-    precision = options.pop("precision", registry.get(until).precisions[0] if until else "fp32")
-    loaded = load(family=registry.family_of(precision))
-    if "tensor_cores" in loaded.sections:
-        options.setdefault("ceiling", _ceiling(loaded))
-    return Ladder(loaded.bench(), until=until, size=size, precision=precision, **options)
+    spec = registry.get(until) if until else None
+    precision = options.pop("precision", spec.precisions[0] if spec else "fp32")
+    found = recorded(spec.family if spec else registry.family_of(precision))
+    with_ceilings = [run for run in found.runs if "tensor_cores" in run.sections]
+    if with_ceilings:
+        options.setdefault("ceiling", _ceiling(with_ceilings[0]))
+    if len(found.runs) > 1:
+        options.setdefault("metric", "ratio")
+    rows = [{**asdict(row), "label": found.label(row.kernel)} for row in found.rows]
+    return Ladder(rows, found.origin, until=until, size=size, precision=precision, **options)
 
 
 def _ceiling(loaded: Measurements) -> float:

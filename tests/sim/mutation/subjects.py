@@ -149,6 +149,13 @@ _STEPS = {
     "sgemm_13_subtiles_transposed_a": _LONG_TILED,
     "sgemm_14_async_double_buffer": _TILED,
 }
+# By TMA, in 16 bits: more k tiles than stages, the last one ragged.
+_COPIED = {
+    "tma_01_load": (((128, 128, 328), (256, 128, 64), (128, 256, 136)), "float16"),
+    "tma_02_two_blocks": (((128, 128, 168), (256, 128, 32), (128, 256, 72)), "float32"),
+    "tma_03_store": (((128, 128, 328), (130, 136, 72), (64, 200, 64)), "float32"),
+}
+_NAMES = {"float16": "__half", "float32": "float"}
 
 
 def _fixture(name: str, sizes: tuple, launch: str = "", **options) -> Subject:
@@ -161,6 +168,13 @@ SUBJECTS = (
     *(
         Subject(name, f"kernels/{registry.get(name).file}", f"launch_{name}", sizes)
         for name, sizes in _STEPS.items()
+    ),
+    *(
+        Subject(
+            *(name, f"kernels/{registry.get(name).file}", f"launch_{name}<__half, {_NAMES[out]}>"),
+            *(sizes, "float16", out),
+        )
+        for name, (sizes, out) in _COPIED.items()
     ),
     _fixture("gemm_ldmatrix_mma", ((64, 64, 64), (128, 64, 96)), "f16", dtype="float16"),
     _fixture(

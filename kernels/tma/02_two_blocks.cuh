@@ -1,0 +1,167 @@
+// tma_02_two_blocks: half the depth of a tile, half the shared memory, two blocks an SM.
+//
+// Change: 32 k in a tile, 48 KB a block: an SM with 100 KB of shared memory has room for two, and
+//   one multiplies while the other meets at its barrier. (One of sm_90 has two of tma_01_load,
+//   too.) A row of A is 64 bytes, two fill a line of the banks, and the 64-byte swizzle XORs by the
+//   pair: what hgemm_17_stages does. Rows of a box of B are as long as before.
+// Limit: a barrier every 32 k instead of 64, and still one for all threads of a block.
+// Source: article 002 hgemm_tma_r_k_stages, BK = 32.
+#pragma once
+#include <ptx/fence.cuh>
+#include <ptx/ldmatrix.cuh>
+#include <ptx/mbarrier.cuh>
+#include <ptx/smem.cuh>
+#include <ptx/tma.cuh>
+
+#include "../common/block_order.cuh"
+#include "../common/host.cuh"
+#include "../common/mma_tile.cuh"
+#include "../common/swizzle.cuh"
+#include "../common/tensor_map.cuh"
+#include "../common/write_back.cuh"
+
+namespace tma_02_two_blocks {
+
+constexpr int BM = 128, BN = 128, BK = 32;
+constexpr int WM = 64, WN = 32;
+constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
+constexpr int WMITER = WM / MMA_M, WNITER = WN / MMA_N;
+// The engine XORs bits 4 to 6 of an address with bits 7 to 9, or, with the 64-byte swizzle, bits 4
+// and 5 with 7 and 8. Of an offset in elements of 2 bytes these are bits 3 to 5 and 6 to 8, or 3, 4
+// and 6, 7: 3 bits or 2, from 3 places higher. In rows of 32 these are bits 1 and 2 of the row.
+constexpr int BITS_A = 2, SHIFT_A = 3;
+constexpr int BITS_B = 3, SHIFT_B = 3;
+constexpr int BOX = 64;                                      // columns of a box of B
+constexpr int STAGES = 3, STAGE_BYTES = BK * (BM + BN) * 2;  // a tile of A, then the boxes of B
+constexpr int SMEM_BYTES = STAGES * (STAGE_BYTES + 8);       // and an mbarrier each
+constexpr int THREADS = 256;
+
+template <class T, class TC>
+__global__ void __launch_bounds__(THREADS, 2)
+    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
+           TC* C, int M, int N, int K, float alpha, float beta) {
+  // [align]
+  // The engine swizzles by the address, `swizzle` by the offset in a tile. Where tiles begin at
+  // multiples of 1024, bits 0 to 9 of both are the same. An array begins at a multiple of what its
+  // declaration says, in dynamic shared memory, too: PTX ISA, .align.
+  extern __shared__ __align__(1024) unsigned char smem[];
+  // [/align]
+  T *sA = reinterpret_cast<T*>(smem), *sB = sA + BM * BK;             // in stage 0
+  TC* sC = reinterpret_cast<TC*>(smem);                               // after the tiles of A and B
+  const uint32_t full_addr = smem_addr(smem + STAGES * STAGE_BYTES);  // mbarrier of stage 0
+
+  const int tid = threadIdx.x;
+  const int warp_id = tid / 32, lane_id = tid % 32;
+  // [order]
+  const int2 tile = tile_at(blockIdx.x, M / BM, N / BN);
+  const int block_m = tile.x * BM, block_n = tile.y * BN;
+  // [/order]
+
+  // [map]
+  // Computing: warp (warp_id / (BN / WN), warp_id % (BN / WN)). Of a 16x16 of A, lane l names row
+  // l % 16, in its left half for l < 16, else in its right one; of a 16x8 of B, row l % 16, where
+  // lanes 16 to 31 are not asked.
+  const int m = warp_id / (BN / WN) * WM;
+  const int n = warp_id % (BN / WN) * WN;
+  const int a_from = (m + lane_id % 16) * BK + lane_id / 16 * 8;
+  const int b_from = (n / BOX * BK + lane_id % 16) * BOX + n % BOX;
+  const uint32_t sA_addr = smem_addr(sA + swizzle<BITS_A, SHIFT_A>(a_from));
+  const uint32_t sB_addr = smem_addr(sB + swizzle<BITS_B, SHIFT_B>(b_from));
+  // [/map]
+
+  // [init]
+  if (tid == 0) {
+    // A phase ends with thread 0's arrival and all of the bytes that it announces.
+    for (int i = 0; i < STAGES; ++i) mbarrier_init(full_addr + i * 8, 1);
+    fence_mbarrier_init();  // the engine sees them, too
+    // Empty matrices have no maps.
+    if (K > 0) tma_prefetch(&map_a), tma_prefetch(&map_b);
+  }
+  __syncthreads();
+  // [/init]
+
+  // [load]
+  auto load_tiles = [&](int k_tile, int stage) {
+    if (tid != 0 || k_tile >= K) return;
+    const uint32_t bar_addr = full_addr + stage * 8;
+    const uint32_t to_a_addr = smem_addr(smem + stage * STAGE_BYTES);
+    const uint32_t to_b_addr = to_a_addr + BM * BK * sizeof(T);
+    mbarrier_arrive_expect_tx(bar_addr, STAGE_BYTES);  // zeros are bytes, too
+    tma_load_2d(to_a_addr, &map_a, bar_addr, k_tile, block_m);
+#pragma unroll
+    for (int j = 0; j < BN; j += BOX)
+      tma_load_2d(to_b_addr + j * BK * sizeof(T), &map_b, bar_addr, block_n + j, k_tile);
+  };
+  // [/load]
+
+  float acc[WMITER][WNITER][4] = {};
+#pragma unroll 1
+  for (int i = 0; i < STAGES - 1; ++i) load_tiles(i * BK, i);
+  int stage = 0, free_stage = STAGES - 1, parity = 0;  // parity: changes with every round
+#pragma unroll 1  // copies of the body would only take registers
+  for (int k_tile = 0; k_tile < K; k_tile += BK) {
+    // [pipeline]
+    __syncthreads();  // everyone has read the tiles before: their stage is free
+    load_tiles(k_tile + (STAGES - 1) * BK, free_stage);
+    mbarrier_wait(full_addr + stage * 8, parity);  // these tiles are in place
+    const uint32_t sA_tile_addr = sA_addr + stage * STAGE_BYTES;
+    const uint32_t sB_tile_addr = sB_addr + stage * STAGE_BYTES;
+    free_stage = stage;
+    stage = stage + 1 == STAGES ? 0 : stage + 1;
+    if (stage == 0) parity ^= 1;
+    // [/pipeline]
+
+#pragma unroll
+    for (int k_mma = 0; k_mma < BK; k_mma += MMA_K) {
+      // [fragments]
+      // Rows 16 apart are swizzled alike: their distance is added. Columns, k_mma and wn * MMA_N,
+      // are XORed like the bits of the row before them. With this loop unrolled, fragments are
+      // loaded ahead of their products, as far as there are registers.
+      uint32_t rA[WMITER][4], rB[WNITER][2];
+#pragma unroll
+      for (int wm = 0; wm < WMITER; ++wm)
+        ldmatrix_x4(rA[wm], (sA_tile_addr ^ k_mma * sizeof(T)) + wm * MMA_M * BK * sizeof(T));
+#pragma unroll
+      for (int wn = 0; wn < WNITER; ++wn)
+        ldmatrix_x2_trans(rB[wn],
+                          (sB_tile_addr ^ wn * MMA_N * sizeof(T)) + k_mma * BOX * sizeof(T));
+      // [/fragments]
+      mma_tiles<T>(acc, rA, rB);
+    }
+  }
+
+  // [store]
+  write_back<BM, BN, WM, WN, THREADS, SMEM_BYTES>(sC, C + (size_t)block_m * N + block_n, N, acc,
+                                                  alpha, beta);
+  // [/store]
+}
+
+}  // namespace tma_02_two_blocks
+
+// M and N are multiples of 128, K of 8; A, B and C are 16-byte aligned.
+template <class T, class TC>
+inline cudaError_t launch_tma_02_two_blocks(const GemmArgs& g, cudaStream_t stream) {
+  using namespace tma_02_two_blocks;
+  static_assert(is_half<T>, "16-bit inputs");
+  static_assert(THREADS == 32 * (BM / WM) * (BN / WN), "one warp per 64x32 of the tile");
+  static_assert(WM % MMA_M == 0 && WN % MMA_N == 0 && BK % MMA_K == 0, "whole instructions");
+  static_assert(BK * 2 == 64 && BOX * 2 == 128, "a row of a box is what its swizzle spans");
+  static_assert(BN % BOX == 0 && BOX % WN == 0, "whole boxes, and a warp reads of one");
+  static_assert(STAGES >= 2, "one to multiply, one to fill");
+  // [encode]
+  const T *A = static_cast<const T*>(g.A), *B = static_cast<const T*>(g.B);
+  CUtensorMap map_a, map_b;
+  cudaError_t error =
+      encode_tensor_map(&map_a, A, g.M, g.K, g.K, BM, BK, CU_TENSOR_MAP_SWIZZLE_64B);
+  if (error != cudaSuccess) return error;
+  error = encode_tensor_map(&map_b, B, g.K, g.N, g.N, BK, BOX, CU_TENSOR_MAP_SWIZZLE_128B);
+  if (error != cudaSuccess) return error;
+  // [/encode]
+  // [attribute]
+  error =
+      cudaFuncSetAttribute(kernel<T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, SMEM_BYTES);
+  if (error != cudaSuccess) return error;
+  // [/attribute]
+  return launch(kernel<T, TC>, dim3(g.M / BM * (g.N / BN)), dim3(THREADS), SMEM_BYTES, stream,
+                map_a, map_b, static_cast<TC*>(g.C), g.M, g.N, g.K, g.alpha, g.beta);
+}
