@@ -10,6 +10,7 @@ from pathlib import Path
 from . import (
     build,
     counters,
+    fault_table,
     measurements,
     metrics,
     probes,
@@ -38,10 +39,11 @@ SIZES = {
 # What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
 _TIMED = ("tuning", "benchmark", "shapes", "experiments", "power")
 SECTIONS_OF = {
-    "sgemm": tuple(name for name in SECTIONS if name != "tensor_cores"),
+    "sgemm": tuple(name for name in SECTIONS if name not in ("tensor_cores", "faults")),
     "hgemm": (*_TIMED, "tensor_cores", "resources", "counters", "limits"),
-    "tma": (*_TIMED, "resources", "counters", "limits"),
+    "tma": (*_TIMED, "faults", "resources", "counters", "limits"),
 }
+_WITHOUT_STEPS = {"subtiles", "pitfalls", "probes", "tensor_cores", "faults"}  # build their own
 # Steps of an earlier family that are timed in the same runs, to compare with.
 REFERENCES: dict[str, tuple[str, ...]] = {
     "tma": (
@@ -58,6 +60,7 @@ SHAPES = (
     *((4095, 4097, 4093), (1, 8192, 8192), (8192, 64, 8192), (64, 8192, 8192), (100, 100, 100)),
     *((16, 8192, 8192), (1000, 1000, 1000), (1023, 1025, 1024), (2047, 2049, 2048)),
     *((128, 128, 16384), (8192, 8192, 64), (4096, 4096, 4100), (511, 513, 8191)),
+    *((2056, 2040, 2056), (4104, 4088, 4104), (8200, 8184, 8200), (8191, 8193, 8189)),
 )
 TRAFFIC_SIZE = 4096
 ARBITRATION_SIZE = 1024
@@ -89,7 +92,8 @@ def record(
     env = environment()
     target = Path(path) if path else measurements.file_of(env["gpu"], family)
     sections = dict(measurements.load(target).sections) if target.exists() else {}
-    _build_all([*REFERENCES.get(family, ()), *names])
+    if set(only) - _WITHOUT_STEPS:
+        _build_all([*REFERENCES.get(family, ()), *names])
     steps = _steps(names, sizes, family)
     failed = []
     for name in (section for section in steps if section in only):
@@ -148,6 +152,7 @@ def _steps(
         "pitfalls": lambda: {"ways": measure_pitfalls().to_dict()["ways"]},
         "probes": probes.ceilings,
         "tensor_cores": tensor_core_probes.measure,
+        "faults": fault_table.record,
         "resources": lambda: _all_resources(names),
         "counters": lambda: _counted(names, metrics.COUNTED_SIZE, counted),
         "traffic": lambda: _counted([*names, "cublas"], TRAFFIC_SIZE, metrics.TRAFFIC),
