@@ -113,6 +113,7 @@ widgets: book-env
 record: book-env
 	$(PY) -m gemmlab record
 	$(PY) -m gemmlab record --family hgemm
+	$(PY) -m gemmlab record --family tma
 
 # ---- tests ----
 

@@ -15,29 +15,28 @@ struct Work {
 struct Schedule {
   int tiles, depth, blocks, rest = 0, cut = 0, helpers = 0;
   int whole, longer;  // whole tiles of a block, and how many blocks have one more
+  int busiest;        // k tiles of time of the block that takes longest
 
   // depth: k tiles of a tile. most: blocks that run at once. price: to leave a piece in memory and
-  // to add it there, in the time of a k tile.
+  // to add it there, in the time of a k tile, when all blocks do that at once; a few are faster.
   Schedule(int tiles, int depth, int most, int price)
       : tiles(tiles), depth(depth), blocks(tiles < most ? tiles : most) {
-    const int over = tiles % most, free = most - over;
+    const int over = tiles % most;
     whole = tiles / most, longer = over;
-    if (over == 0) return;
-    const int long_enough = over * depth / (4 * price + 1);  // stretches
-    const int sharing = free < long_enough ? free : long_enough;
-    // Owners and helpers are done at the same time.
-    const int left = (sharing * depth - over * price) / (over + sharing);
-    if (left <= price * (1 + sharing / over)) return;  // adding takes longer
-    rest = over, cut = left, helpers = sharing, longer = 0;
-    blocks = tiles < most ? over + sharing : most;
+    int least = depth;  // the time that the tiles of the last wave take
+    for (int sharing = 1; over > 0 && sharing <= most - over; ++sharing) {
+      const int each = 1 + price * (over + sharing) / most, added = 1 + sharing / over;
+      // Owners and helpers are done at the same time, but for what is added.
+      const int left = (sharing * depth - over * each) / (over + sharing);
+      const int time = depth - left + each * added;
+      if (left <= 0 || over * left < sharing || time >= least) continue;
+      least = time, rest = over, cut = left, helpers = sharing, longer = 0;
+      blocks = tiles < most ? over + sharing : most;
+    }
+    busiest = whole * depth + (over > 0 ? least : 0);
   }
   // Of a tile that is cut: what there is room for, in memory, at most.
   __host__ __device__ int slots() const { return helpers / (rest > 0 ? rest : 1) + 3; }
-  // Of the busiest block, in k tiles.
-  int time(int price) const {
-    return (rest > 0 ? depth - cut + price : longer > 0 ? depth : 0) + whole * depth;
-  }
-
   __device__ int begin(int helper) const { return helper * (rest * cut) / helpers; }
   __device__ int helper_of(int x) const { return ((x + 1) * helpers - 1) / (rest * cut); }
   __device__ int first_helper(int tile) const { return helper_of(tile * cut); }

@@ -16,7 +16,7 @@
 #include "../common/block_order.cuh"
 #include "../common/dependent_launch.cuh"
 #include "../common/host.cuh"
-#include "../common/padded_half.cuh"
+#include "../common/realigned.cuh"
 #include "../common/shared_memory.cuh"
 #include "../common/stage_ring.cuh"
 #include "../common/stream_k.cuh"
@@ -173,7 +173,7 @@ inline int choose(const GemmArgs& g) {
   for (int tile = 0; tile < TILES; ++tile)
     with_tile(tile, [&](auto of) {
       using S = decltype(of);
-      const long long cost = (long long)S::BM * S::BN * COST[tile] * schedule<S>(g).time(PRICE);
+      const long long cost = (long long)S::BM * S::BN * COST[tile] * schedule<S>(g).busiest;
       if (S::SMEM_BYTES > room || (least > 0 && cost >= least)) return;
       best = tile, least = cost;
     });
@@ -188,11 +188,11 @@ size_t pieces_bytes(const Schedule& share) {
 
 // [run]
 template <class T, class TC, class S>
-cudaError_t run(const PaddedInputs<T>& p, cudaStream_t stream) {
+cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
   const GemmArgs& g = p.g;
   const T *A = static_cast<const T*>(g.A), *B = static_cast<const T*>(g.B);
   TC* C = static_cast<TC*>(g.C);
-  const bool by_engine = is_half<TC> && g.N % 8 == 0 && PaddedInputs<T>::aligned(C);
+  const bool by_engine = is_half<TC> && g.N % 8 == 0 && RealignedInputs<T>::aligned(C);
   const Output<TC> out = {C, g.M, g.N, g.alpha, g.beta, by_engine};
   CUtensorMap map_a, map_b, map_c;
   cudaError_t error =
@@ -227,7 +227,7 @@ cudaError_t run(const PaddedInputs<T>& p, cudaStream_t stream) {
 template <class T, class TC>
 inline size_t workspace_tma_08_any_shape(const GemmArgs& g) {
   using namespace tma_08_any_shape;
-  return PaddedInputs<T>(g).bytes + with_tile(choose(g), [&](auto of) {
+  return RealignedInputs<T>(g).bytes + with_tile(choose(g), [&](auto of) {
            using S = decltype(of);
            const Schedule share = schedule<S>(g);
            return pieces_bytes<S>(share) + share.rest * S::WARPS * sizeof(int);
@@ -238,6 +238,6 @@ template <class T, class TC>
 inline cudaError_t launch_tma_08_any_shape(const GemmArgs& g, cudaStream_t stream) {
   using namespace tma_08_any_shape;
   static_assert(is_half<T>, "16-bit inputs");
-  const PaddedInputs<T> p(g);
+  const RealignedInputs<T> p(g);
   return with_tile(choose(g), [&](auto of) { return run<T, TC, decltype(of)>(p, stream); });
 }

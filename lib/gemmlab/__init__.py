@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-# Six functions have the name of their module. Imported here, the function is what `lab.check`
+# Seven functions have the name of their module. Imported here, the function is what `lab.check`
 # means; inside the package say `from .check import ...`, which always finds the module.
 from .bench import bench
 from .check import check
@@ -13,6 +13,7 @@ from .device import device
 from .errors import GemmlabError
 from .experiments import experiment
 from .pitfalls import pitfalls
+from .ptx import ptx
 from .run import kernel, matrices, variant
 from .source import diff, source
 from .tune import tune
@@ -23,6 +24,9 @@ __version__ = "0.1.0"
 _LAZY = {
     "trace": ("sim", "trace"),
     "tensor_cores": ("tensor_core_ceilings", "tensor_cores"),
+    "fault": ("faults", "fault"),
+    "tma_faults": ("fault_table", "tma_faults"),
+    "try_wait": ("try_wait_probe", "try_wait"),
     "predict": ("widgets", "predict"),
     "ladder": ("widgets", "ladder"),
     "walk": ("plots", "walk"),
@@ -43,6 +47,7 @@ __all__ = [
         "kernel",
         "matrices",
         "pitfalls",
+        "ptx",
         "source",
         "tune",
         "variant",

@@ -12,6 +12,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 
 from .errors import LaunchError, RefusedError
 from .registry import KernelSpec
@@ -23,6 +24,11 @@ _GRACE_SECONDS = 10.0
 
 def main() -> None:
     """Answer requests until there are no more."""
+    serve(_run)
+
+
+def serve(run: Callable[[dict], tuple[dict, object]]) -> None:
+    """Answer each request by what `run` makes of it: plain data, and what has to live so long."""
     # What a kernel prints goes nowhere: standard output is for answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -42,7 +48,7 @@ def main() -> None:
         request = json.loads(line)
         # The other side kills this process in time; if it is gone, the kernel must not stay.
         signal.setitimer(signal.ITIMER_REAL, request["seconds"] + _GRACE_SECONDS)
-        outcome, keep = _run(request)
+        outcome, keep = run(request)
         answer(**outcome)
         if "stopped" in outcome:
             os._exit(0)  # torch would abort at freeing the tensors: their context is lost
@@ -58,7 +64,7 @@ def _run(request: dict) -> tuple[dict, object]:
     import torch
 
     torch.cuda.set_device(request["device"])
-    spec = _spec(request["spec"])
+    spec = spec_of(request["spec"])
     M, N, K = request["shape"]
     try:
         A, B, C = (
@@ -74,17 +80,17 @@ def _run(request: dict) -> tuple[dict, object]:
         launch()
     except LaunchError as error:
         outcome = {"refused": str(error), "early": isinstance(error, RefusedError)}
-    stopped = _wait()
+    stopped = wait()
     return {"stopped": stopped} if stopped else outcome, (A, B, C, launch)
 
 
-def _spec(fields: dict) -> KernelSpec:
+def spec_of(fields: dict) -> KernelSpec:
     """A spec from JSON, in which tuples are lists."""
     tuples = {key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()}
     return KernelSpec(**{**tuples, "untrusted": False})
 
 
-def _wait() -> str:
+def wait() -> str:
     """Wait for the GPU; CUDA's words and name for an error that destroyed the context."""
     driver = ctypes.CDLL(_DRIVER)
     if not (code := driver.cuCtxSynchronize()):

@@ -11,15 +11,20 @@ from .fragment_exercises import fragment
 from .kernel_exercises import kernel
 from .layouts import banks
 from .layouts.access import Access, Layout, Tile
+from .ring_exercises import parities, ring
 from .swizzle_exercises import swizzle16
+from .tensor_map_exercises import box_source
 from .verdict import Verdict
 from .warp_tile_exercises import warp_tile
 
 __all__ = [
     "Verdict",
+    "box_source",
     "fragment",
     "kernel",
     "mapping",
+    "parities",
+    "ring",
     "swizzle",
     "swizzle16",
     "thread_tile",

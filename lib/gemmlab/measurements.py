@@ -11,6 +11,7 @@ days:
   each variant;
 - tuning: every configuration of the steps that have several, as `Trial.to_dict` gives them;
 - pitfalls: one product timed in several ways;
+- faults: what mistakes with the copy engine did, and for how long mbarrier.try_wait waits;
 - probes, tensor_cores: ceilings of the GPU; resources: registers, spills and shared memory per
   kernel;
 - counters, traffic, limits, arbitration: ncu's counters per kernel at one size, or why there are
@@ -38,7 +39,7 @@ from .trials import Trial
 SCHEMA = 1
 SECTIONS = (
     *("benchmark", "experiments", "subtiles", "power", "shapes", "tuning"),
-    *("pitfalls", "probes", "tensor_cores", "resources"),
+    *("pitfalls", "probes", "tensor_cores", "faults", "resources"),
     *("counters", "traffic", "limits", "arbitration"),
 )
 _TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes")
@@ -304,6 +305,9 @@ def _validate(gpu: object, sections: dict) -> None:
     for way in sections.get("pitfalls", {}).get("ways", ()):
         if set(way) != {"way", "size", "time_us", "power_w"}:
             raise TypeError("pitfalls: a way is not complete")
+    for outcome in sections.get("faults", {}).get("outcomes", ()):
+        if set(outcome) != {"fault", "runs", "wrong", "share", "end"}:
+            raise TypeError("faults: an outcome is not complete")
 
 
 def _rounded(value):

@@ -23,12 +23,8 @@ def lacking(spec: KernelSpec) -> str:
 
     if not torch.cuda.is_available():
         return ""
-    major, minor = torch.cuda.get_device_capability()
-    if major * 10 + minor < spec.min_arch:
-        return (
-            f"{spec.name} needs a GPU of compute capability {spec.min_arch / 10:.1f} or newer; "
-            f"this one has {major}.{minor}. {_ELSEWHERE}."
-        )
+    if why := too_old(spec, torch.cuda.get_device_capability()):
+        return why
     here = torch.cuda.get_device_properties(torch.cuda.current_device())
     most = getattr(here, "shared_memory_per_block_optin", None)  # an old torch does not tell
     # Of a text other than the step's own, only its launcher knows what it needs.
@@ -38,4 +34,15 @@ def lacking(spec: KernelSpec) -> str:
         f"{spec.name} needs {spec.needed_shared_bytes:,} bytes of shared memory for a block, and "
         f"{here.name} gives a block {most:,} at most. {_ELSEWHERE}. Or make its tile or stages "
         "smaller with lab.variant."
+    )
+
+
+def too_old(spec: KernelSpec, capability: tuple[int, int]) -> str:
+    """Why a GPU of that compute capability cannot run a step; "" if it can."""
+    major, minor = capability
+    if major * 10 + minor >= spec.min_arch:
+        return ""
+    return (
+        f"{spec.name} needs a GPU of compute capability {spec.min_arch / 10:.1f} or newer; "
+        f"this one has {major}.{minor}. {_ELSEWHERE}."
     )

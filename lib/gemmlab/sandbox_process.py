@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,9 +19,12 @@ COMMAND = (sys.executable, "-m", "gemmlab._trial")
 
 
 class Worker:
-    """The other process: started once, asked again and again, stopped when it cannot go on."""
+    """The other process: started once, asked again and again, stopped when it cannot go on.
 
-    def __init__(self) -> None:
+    command: what it runs, if not the trial of a reader's kernel.
+    """
+
+    def __init__(self, command: Sequence[str] = ()) -> None:
         self.ready = False  # whether it came as far as taking requests
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
         # Each matrix an allocation of its own, so that leaving it is more often seen.
@@ -29,7 +33,7 @@ class Worker:
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         # A session of its own: the notebook's Ctrl-C is not for it.
         self._process = subprocess.Popen(
-            COMMAND,
+            command or COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,

@@ -220,9 +220,9 @@ def test_the_real_process_says_what_it_lacks():
 
 def test_a_spec_survives_the_way_to_the_process():
     sent = json.loads(json.dumps(asdict(replace(SPEC, configs=("a", "b")))))
-    assert _trial._spec(sent) == replace(SPEC, configs=("a", "b"), untrusted=False)
+    assert _trial.spec_of(sent) == replace(SPEC, configs=("a", "b"), untrusted=False)
     half = registry.get("hgemm_17_stages")
-    assert _trial._spec(json.loads(json.dumps(asdict(half)))) == half
+    assert _trial.spec_of(json.loads(json.dumps(asdict(half)))) == half
 
 
 # ---- the gate ----

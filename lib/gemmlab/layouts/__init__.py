@@ -9,7 +9,9 @@ from .fragments import FRAGMENTS, Fragment, Holder, fragment
 from .occupancy import GPUS, Limits, Occupancy, Waves, occupancy, waves
 from .pipeline import Pipeline
 from .swizzle import Swizzle, find_swizzle, for_columns, padded, row_major, transposed_a_column
+from .tensor_map import TensorMap
 from .tiling import STEPS, Tiling
+from .tma_box import Box
 
 __all__ = [
     "FRAGMENTS",
@@ -18,6 +20,7 @@ __all__ = [
     "STEPS",
     "Access",
     "BlockOrder",
+    "Box",
     "Fragment",
     "Holder",
     "Layout",
@@ -27,6 +30,7 @@ __all__ = [
     "Pipeline",
     "Request",
     "Swizzle",
+    "TensorMap",
     "Tile",
     "Tiling",
     "Waves",

@@ -51,24 +51,18 @@ class TmaBox(Widget):
         chosen: tuple[int, int] = (5, 2),
         caption: str = "",
     ) -> None:
-        for name, value, known in (
-            ("box_rows", box_rows, BOX_ROWS),
-            ("box_columns", box_columns, BOX_COLUMNS),
-            ("start", start, STARTS),
-        ):
-            if value not in known:
-                raise ArgumentError(f"{name}: got {value!r}, allowed are {known}")
-        Arguments(rows, columns, box_rows, box_columns, dtype, swizzle, row_stride)
-        for name, low, value, high in (
-            ("rows", 1, rows, _LARGEST),
-            ("columns", 1, columns, _LARGEST),
-            ("x", -box_columns, x, columns),
-            ("y", -box_rows, y, rows),
-        ):
-            _check(name, low, value, high)
-        _check_chosen(chosen)
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        state = {
+            "dtype": dtype,
+            "swizzle": swizzle,
+            "box_rows": box_rows,
+            "box_columns": box_columns,
+            "x": x,
+            "y": y,
+            "start": start,
+            "chosen": chosen,
+        }
+        _check_arguments(rows, columns, row_stride, state, caption)
+        state["chosen"] = list(chosen)
         super().__init__(
             config={
                 "rows": rows,
@@ -79,16 +73,7 @@ class TmaBox(Widget):
                 "starts": list(STARTS),
                 "caption": caption,
             },
-            state={
-                "dtype": dtype,
-                "swizzle": swizzle,
-                "box_rows": box_rows,
-                "box_columns": box_columns,
-                "x": x,
-                "y": y,
-                "start": start,
-                "chosen": list(chosen),
-            },
+            state=state,
         )
 
     @property
@@ -142,6 +127,29 @@ class TmaBox(Widget):
     def png(self) -> bytes:
         """The picture in few colours."""
         return small_png(self.figure)
+
+
+def _check_arguments(rows, columns, row_stride, state: dict, caption: object) -> None:
+    """Refuse what cannot be drawn. Raises ArgumentError."""
+    for name, known in (
+        ("box_rows", BOX_ROWS),
+        ("box_columns", BOX_COLUMNS),
+        ("start", STARTS),
+    ):
+        if state[name] not in known:
+            raise ArgumentError(f"{name}: got {state[name]!r}, allowed are {known}")
+    box_rows, box_columns = state["box_rows"], state["box_columns"]
+    Arguments(rows, columns, box_rows, box_columns, state["dtype"], state["swizzle"], row_stride)
+    for name, low, value, high in (
+        ("rows", 1, rows, _LARGEST),
+        ("columns", 1, columns, _LARGEST),
+        ("x", -box_columns, state["x"], columns),
+        ("y", -box_rows, state["y"], rows),
+    ):
+        _check(name, low, value, high)
+    _check_chosen(state["chosen"])
+    if not isinstance(caption, str):
+        raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
 
 
 def _check(name: str, low: int, value: object, high: int) -> None:

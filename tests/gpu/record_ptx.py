@@ -1,0 +1,35 @@
+"""Keep the PTX that chapters show, for where no nvcc is: `python tests/gpu/record_ptx.py`.
+
+Needs nvcc, no GPU. Writes book/measurements/ptx/sm_90a.json.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+from gemmlab import measurements, variant
+from gemmlab.ptx import compiled, recording
+
+# Shown as -> step, and what is replaced in its text.
+KERNELS: dict[str, tuple[str, dict[str, str]]] = {
+    "tma_01_load": ("tma_01_load", {}),
+    "tma_01_load with maps by value": ("tma_01_load", {"__grid_constant__ ": ""}),
+}
+
+
+def main() -> None:
+    """Compile all of them and write the file."""
+    kernels = {}
+    for name, (step, changes) in KERNELS.items():
+        handle = variant(step, changes)
+        digest = measurements.source_digest(handle.spec)
+        text = compiled(handle)
+        kernels[name] = {"step": step, "changes": changes, "source": digest, "ptx": text}
+    data = {"date": datetime.date.today().isoformat(), "kernels": kernels}
+    text = json.dumps(data, indent=0, ensure_ascii=False)
+    print(measurements.write_whole(recording(), text + "\n"))
+
+
+if __name__ == "__main__":
+    main()
