@@ -1,12 +1,12 @@
 // tma_07_stream_k: tiles of an incomplete wave are cut along k, where that pays.
 //
-// Change: 8192 has 2048 tiles, 15 waves of 132 and 68 more. Blocks with one of these have 16 tiles
-//   to compute, the others 15. Here the 68 owners leave the last 59 of 128 k tiles to the 64
-//   others, in equal stretches; so all are done at about the same time. A block leaves the sums
-//   of its piece in the workspace, and the last one to arrive at a tile adds them up: each warp its
-//   part, in the order of k, so the result does not depend on who was last.
-// Price: 128 KB written for a piece, by all blocks at once, and as much read: about 6 k tiles of
-//   time. At 4096, where cutting could save 7 of 256, tiles stay whole.
+// Change: 8192 has 2048 tiles, 15 waves of 132 and 68 more, so 68 blocks have 16 tiles to compute,
+//   the others 15. Here the 68 owners leave the last 58 of their 128 k tiles to 63 of the others,
+//   in equal stretches; so all are done at about the same time. A block leaves the sums of its
+//   piece in the workspace, and the last one to arrive at a tile adds them up: each warp its part,
+//   in the order of k, so the result does not depend on who was last.
+// Price: 128 KB written for a piece and as much read, some 6 k tiles of time when all blocks do it
+//   at once. At 4096 cutting could save 7 k tiles of 256, and tiles stay whole.
 // Limit: power. At 8192 the clock falls from 1.7 GHz to about 1.5.
 // Source: beyond the articles. M. Osama et al.: Stream-K, PPoPP 2023.
 #pragma once
