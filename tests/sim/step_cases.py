@@ -34,6 +34,27 @@ class StepCase:
         """A, B and C of small integers, as the kernel finds them in memory."""
         return sim.integer_matrices(*(sizes or self.sizes), seed=seed, types=self.types)
 
+    def traced(
+        self,
+        sizes: tuple[int, int, int],
+        changes: dict[str, str] | None = None,
+        beta: float = 0.0,
+        config: int = -1,
+    ) -> tuple[sim.Trace, bool]:
+        """The trace of a launch of the step with some of its text replaced, and whether C is right.
+
+        C is NaN where it is not read.
+        """
+        launch = self.spec.launch + self.spec.template_arguments(self.types.name)
+        given = {"changes": changes, "workspace": self.spec.workspace}
+        module = sim.load_source(self.spec.path, launch, **given)
+        (A, B, C), plain = self.matrices(*sizes), sim.integer_matrices(*sizes)
+        if not beta:
+            C[:] = self.rounded(np.full(C.shape, np.nan, np.float32))
+        trace = module.trace(A, B, C, *sizes, 2.0, beta, config=config)
+        expected = 2.0 * (plain[0] @ plain[1]) + beta * plain[2]
+        return trace, np.array_equal(C, self.rounded(expected))
+
     def rounded(self, values: np.ndarray) -> np.ndarray:
         """float32 values as C has them in memory."""
         made = torch.from_numpy(np.float32(values)).to(getattr(torch, self.types.made))

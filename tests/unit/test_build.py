@@ -101,7 +101,8 @@ def test_every_step_compiles_for_hopper_without_spills(spec):
     assert used.registers * spec.threads <= 65536
 
 
-TARGETS = ("80", "86", "89", "90a", "120a")
+# Of each, the shared memory that a block can have, in KB.
+TARGETS = {"80": 163, "86": 99, "89": 99, "90a": 227, "120a": 99}
 TYPES = ("bf16", "bf16_fp32")  # fp16 differs in the instructions' types alone
 
 
@@ -109,13 +110,30 @@ def runs_on(spec: registry.KernelSpec, target: str) -> bool:
     return spec.min_arch <= int(target.removesuffix("a"))
 
 
-def compiled(target: str, folder) -> dict[str, list[build.Resources]]:
-    """What ptxas says of the kernels of every 16-bit step, in TYPES: one call of nvcc for all."""
-    steps = [spec for spec in HALVES if runs_on(spec, target)]
+def room_for(spec: registry.KernelSpec, target: str, entry: str) -> bool:
+    """Whether a block can have what it asks; of a step with several tiles, one of this tile."""
+    if spec.family != "tma":
+        return True  # as many stages as there is room for
+    tile = re.search(r"4TileILi(\d+)ELi(\d+)ELi(\d+)ELi(\d+)ELi(\d+)E", entry)
+    needed = spec.shared_bytes
+    if tile:
+        BM, BN, WM, WN, stages = map(int, tile.groups())
+        needed = stages * (128 * (BM + BN) + 16) + BM // WM * (BN // WN) * (WM * 128 + 8)
+    return needed <= TARGETS[target] * 1024
+
+
+def compiled(target: str, family: str, folder) -> dict[str, list[tuple[str, build.Resources]]]:
+    """What ptxas says of the kernels of every step of a family, in TYPES: one call of nvcc.
+
+    Families apart: static shared memory would be aligned like the dynamic one of others.
+    """
+    steps = [spec for spec in HALVES if spec.family == family and runs_on(spec, target)]
+    if not steps:
+        return {}
     text = "".join(f'#include "{spec.path}"\n' for spec in steps)
     for launch in (s.launch + s.template_arguments(types) for s in steps for types in TYPES):
         text += f"template cudaError_t {launch}(const GemmArgs&, cudaStream_t);\n"
-    source = folder / f"steps_{target}.cu"
+    source = folder / f"{family}_{target}.cu"
     source.write_text(text)
     command = [build.nvcc(), *build._FLAGS, f"-I{build.kernels_folder()}", build._gencode(target)]
     done = subprocess.run(
@@ -124,21 +142,24 @@ def compiled(target: str, folder) -> dict[str, list[build.Resources]]:
         text=True,
     )
     assert done.returncode == 0, build._compiler_lines(done.stderr)
-    found: dict[str, list[build.Resources]] = {}
+    found: dict[str, list[tuple[str, build.Resources]]] = {}
     for part in done.stderr.split("Compiling entry function ")[1:]:
         namespace = re.match(r"'_ZN(\d+)(\w+)", part)  # the length of the name, then the name
         # What several steps use, such as the kernel that adds slices up, is in none.
-        name = namespace[2][: int(namespace[1])] if namespace else "common"
-        found.setdefault(name, []).append(build._parse_ptxas(part))
+        name = namespace[2][: int(namespace[1])] if namespace else f"common of {family}"
+        found.setdefault(name, []).append((part.split("'")[1], build._parse_ptxas(part)))
     return found
 
 
 @pytest.fixture(scope="module")
 def on_every_target(tmp_path_factory):
+    """What ptxas says, by family and target."""
     folder = tmp_path_factory.mktemp("targets")
+    families = dict.fromkeys(spec.family for spec in HALVES)
+    wanted = [(family, target) for family in families for target in TARGETS]
     with ThreadPoolExecutor(2) as pool:
-        found = pool.map(lambda target: compiled(target, folder), TARGETS)
-        return dict(zip(TARGETS, found, strict=True))
+        found = pool.map(lambda pair: compiled(*reversed(pair), folder), wanted)
+        return dict(zip(wanted, found, strict=True))
 
 
 @needs_nvcc
@@ -146,12 +167,28 @@ def on_every_target(tmp_path_factory):
 def test_every_16_bit_step_compiles_for_every_target_without_spills(spec, on_every_target):
     dynamic = "extern __shared__" in spec.path.read_text()
     for target in (target for target in TARGETS if runs_on(spec, target)):
-        steps = on_every_target[target]
-        assert len(steps[spec.name]) == len(TYPES) or spec.configs, target
-        for used in steps[spec.name] + (steps["common"] if spec.configs else []):
-            assert used.spill_stores_bytes == used.spill_loads_bytes == 0, target
+        steps = on_every_target[spec.family, target]
+        kernels = steps[spec.name]
+        assert len(kernels) == len(TYPES) or spec.configs, target
+        for entry, used in kernels + (steps[f"common of {spec.family}"] if spec.configs else []):
             assert used.shared_bytes == (0 if dynamic else spec.shared_bytes), target
             assert used.registers * spec.threads <= 65536, target
+            if room_for(spec, target, entry):  # else it is refused there
+                assert used.spill_stores_bytes == used.spill_loads_bytes == 0, (target, entry)
+
+
+@needs_nvcc
+def test_what_has_no_room_is_a_wide_tile_on_gpus_with_99_kb(on_every_target):
+    refused = {
+        (target, spec.name)
+        for spec in HALVES
+        for target in TARGETS
+        if runs_on(spec, target)
+        for entry, _ in on_every_target[spec.family, target][spec.name]
+        if not room_for(spec, target, entry)
+    }
+    wide = ("tma_05_wide_tile", "tma_06_persistent", "tma_07_stream_k", "tma_08_any_shape")
+    assert refused == {("120a", name) for name in wide}
 
 
 # ---- shared memory that a GPU does not have ----

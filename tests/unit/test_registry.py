@@ -1,6 +1,7 @@
 """The registry, and the contract that every kernel file keeps."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -13,10 +14,12 @@ DIFF_BUDGET = 80  # changed lines from a step to its parent
 # Steps whose one idea takes more: a kernel of its own, a schedule, a way for every shape.
 LARGE_STEPS = {"sgemm_16_packed_a": 150, "sgemm_17_pipeline": 210, "sgemm_19_stream_k": 290}
 LARGE_STEPS |= {"hgemm_19_stream_k": 200, "sgemm_20_any_shape": 500, "hgemm_20_any_shape": 500}
+LARGE_STEPS |= {"tma_08_any_shape": 200}
 # Steps that turn to another interface for the same products, or change the order of all that a tile
 # is made of: more lines, and still one idea.
 LARGE_DIFFS = LARGE_STEPS | {"hgemm_06_wmma": 100, "hgemm_10_mma": 100, "hgemm_12_mma_pipeline": 90}
 LARGE_DIFFS |= {"hgemm_18_wide_tile": 150, "tma_01_load": 120}
+LARGE_DIFFS |= {"tma_05_wide_tile": 210}
 HALF_STEPS = [spec for spec in registry.KERNELS if spec.precisions == HALF]
 
 
@@ -51,38 +54,75 @@ def test_large_tiles_are_in_dynamic_shared_memory(spec):
     text = spec.path.read_text()
     dynamic = "extern __shared__" in text
     assert dynamic or spec.shared_bytes <= GPUS["H200"].shared_default
-    assert dynamic == ("SMEM_BYTES, stream" in text)
+    assert dynamic == bool(re.search(r"SMEM_BYTES,\s+stream", text))
     if dynamic and spec.shared_bytes > GPUS["H200"].shared_default:
-        assert "cudaFuncAttributeMaxDynamicSharedMemorySize" in text
+        asks = ("cudaFuncAttributeMaxDynamicSharedMemorySize", "allow_shared_memory(kernel<T, TC")
+        assert any(words in text for words in asks)
     assert spec.shared_bytes <= GPUS["H200"].shared_block
 
 
 def shared_bytes(spec, text, numbers):
     """Of the buffers for the tiles of A and B, a fragment of C for each warp, and mbarriers."""
     BM, BN, BK = spec.tile
-    element, pad = 2 if spec in HALF_STEPS else 4, numbers.get("PAD", 0)
-    tiles = numbers.get("STAGES", 1) * element * (BM * (BK + pad) + BK * (BN + pad))
+    element, pad = 2 if spec.precisions == HALF else 4, numbers.get("PAD", 0)
+    stages = numbers.get("STAGES", 1)
+    tiles = stages * element * (BM * (BK + pad) + BK * (BN + pad))
     if "mbarrier_init" in text:
-        tiles += 8 * numbers["STAGES"]
+        # Full, and from the producer warp on empty, too.
+        tiles += 8 * stages * (2 if "empty_addr" in text or "ring.init" in text else 1)
+    if "PART_BYTES" in text:  # a warp's part of C: lines of 128 bytes, and an mbarrier
+        WM, WN = numbers["WM"], numbers["WN"]
+        tiles += BM // WM * (BN // WN) * (WM * 128 + 8)
     if "float sC[THREADS / 32][MMA_M][MMA_N]" in text:
         tiles += 4 * spec.threads // 32 * numbers["MMA_M"] * numbers["MMA_N"]
     return tiles
 
 
+def tiles_of(text):
+    """The constants of each tile of a step that has several, each with stages of its own."""
+    if "int STAGES_>" not in text:
+        return []
+    names, tile = ("BM", "BN", "WM", "WN", "STAGES"), r"Tile<(\d+), (\d+), (\d+), (\d+), (\d+)>"
+    return [dict(zip(names, map(int, of), strict=True)) for of in re.findall(tile, text)]
+
+
+def numbers_of(spec, text):
+    """The constants of a step; of several tiles those of the first one of the spec's size."""
+    numbers = {name: int(n) for name, n in re.findall(r"\b([A-Z_]+) = (\d+)[,;]", text)}
+    tiles = (tile for tile in tiles_of(text) if (tile["BM"], tile["BN"]) == spec.tile[:2])
+    return numbers | next(tiles, {})
+
+
 @pytest.mark.parametrize("spec", registry.KERNELS, ids=lambda s: s.name)
 def test_spec_agrees_with_the_source(spec):
     text = spec.path.read_text()
-    numbers = {name: int(n) for name, n in re.findall(r"\b([A-Z_]+) = (\d+)[,;]", text)}
+    numbers = numbers_of(spec, text)
     if "BM" in numbers:
         assert spec.tile == tuple(numbers[n] for n in ("BM", "BN", "BK"))
         assert spec.shared_bytes == shared_bytes(spec, text, numbers)
     if "TM" in numbers:  # of each of the subtiles that a thread has, if it has several
         subtiles = numbers.get("WMITER", 1), numbers.get("WNITER", 1)
         assert spec.thread_tile == (numbers["TM"] * subtiles[0], numbers["TN"] * subtiles[1])
-    assert spec.threads == spec.tile[0] * spec.tile[1] // (
-        spec.thread_tile[0] * spec.thread_tile[1]
-    )
-    assert numbers.get("THREADS", spec.threads) == spec.threads
+    computing = spec.tile[0] * spec.tile[1] // (spec.thread_tile[0] * spec.thread_tile[1])
+    if "elect_one()" in text:  # threads that copy: a warp, or a warpgroup that gives registers
+        assert spec.threads == computing + numbers.get("PRODUCERS", 32)
+        assert numbers.get("CONSUMERS", computing) == computing
+    else:
+        assert numbers.get("THREADS", spec.threads) == spec.threads == computing
+
+
+@pytest.mark.parametrize(
+    "spec", [s for s in registry.KERNELS if s.least_shared_bytes], ids=lambda s: s.name
+)
+def test_a_step_says_what_its_smallest_tile_takes(spec):
+    text = spec.path.read_text()
+    takes = [
+        shared_bytes(replace(spec, tile=(tile["BM"], tile["BN"], spec.tile[2])), text, tile)
+        for tile in tiles_of(text)
+    ]
+    assert len(takes) == len(spec.configs)
+    assert spec.least_shared_bytes == min(takes)
+    assert sorted(takes)[1] <= GPUS["RTX 5090"].shared_block  # "the last two have room"
 
 
 @pytest.mark.parametrize("spec", [s for s in registry.KERNELS if s.parent], ids=lambda s: s.name)

@@ -20,10 +20,13 @@ from gemmlab.widgets import (
     FragmentMap,
     HeatMap,
     Ladder,
+    MbarrierTimeline,
     Metric,
     PipelineTimeline,
     Predict,
     SwizzleWorkshop,
+    TensorMapFields,
+    TmaBox,
     TraceView,
     predict,
 )
@@ -90,6 +93,9 @@ WIDGETS = [
     make_heat_map,
     FragmentMap,
     SwizzleWorkshop,
+    TmaBox,
+    TensorMapFields,
+    MbarrierTimeline,
 ]
 
 

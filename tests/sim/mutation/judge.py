@@ -43,7 +43,7 @@ def judge(job: dict) -> dict:
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         path = _write(Path(folder), about, job["changed"])
         try:
-            library = build.kernel(path, about.launch).library
+            library = build.kernel(path, about.launch, workspace=about.workspace).library
         except BuildError as error:
             said = [
                 line for line in str(error).splitlines() if "error" in line or "undefined" in line
@@ -62,6 +62,8 @@ def judge(job: dict) -> dict:
 def _write(folder: Path, about: Subject, changed: dict[str, str]) -> Path:
     """A copy of the kernel and of what it includes, in folders as they are in the repository."""
     for name, text in (about.files() | changed).items():
+        if name == about.file:
+            text = about.made_small(text)
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder / about.file
@@ -69,7 +71,7 @@ def _write(folder: Path, about: Subject, changed: dict[str, str]) -> Path:
 
 def _run_all(about: Subject, path: Path, counts: list | None) -> dict:
     """Every run up to the first with a finding."""
-    module = sim.load_source(path, about.launch)
+    module = sim.load_source(path, about.launch, workspace=about.workspace)
     wrong, counted = False, []
     for run in about.runs():
         try:
@@ -90,7 +92,9 @@ def _run_all(about: Subject, path: Path, counts: list | None) -> dict:
 
 def _run(module: sim.SimModule, about: Subject, run: Run) -> tuple[sim.Trace, bool]:
     A, B, C, expected = about.data(run)
-    trace = module.trace(A, B, C, run.M, run.N, run.K, run.alpha, run.beta, threads=1)
+    trace = module.trace(
+        A, B, C, run.M, run.N, run.K, run.alpha, run.beta, config=about.config, threads=1
+    )
     return trace, np.array_equal(C, expected, equal_nan=True)
 
 

@@ -37,7 +37,10 @@ class Subject:
     sizes: (M, N, K) with several k tiles, more than one block and, where the kernel takes them,
     edges; small, because every mutant runs at all of them. scaled: it takes alpha and beta.
     dtype, out: of A and B, and of C: float32, float16 or bfloat16. transposed_b: B lies in memory
-    as (N, K). computes: what C becomes, by its name in COMPUTES.
+    as (N, K). computes: what C becomes, by its name in COMPUTES. config: which of its
+    configurations. small: (text, other text) of its file, which make a GPU of few SMs of it, so
+    that small sizes are large for it; the mutants are of the text as it is. helpers: theirs are
+    mutated, too; not those of a kernel that only shares them with another subject.
     """
 
     name: str
@@ -49,11 +52,19 @@ class Subject:
     scaled: bool = True
     transposed_b: bool = False
     computes: str = "product"
+    config: int = -1
+    small: tuple[tuple[str, str], ...] = ()
+    helpers: bool = True
 
     @property
     def path(self) -> Path:
         """The kernel file."""
         return ROOT / self.file
+
+    @property
+    def workspace(self) -> bool:
+        """Whether a launch needs scratch memory."""
+        return "size_t workspace_" in self.path.read_text()
 
     def files(self) -> dict[str, str]:
         """Every file of kernels/ and tests/ that it is made of: name -> text."""
@@ -69,8 +80,20 @@ class Subject:
             name: text
             for name, text in self.files().items()
             if name == self.file
-            or (not name.startswith("kernels/ptx/") and (_SYNCHRONISES.search(text) or "^" in text))
+            or (
+                self.helpers
+                and not name.startswith("kernels/ptx/")
+                and (_SYNCHRONISES.search(text) or "^" in text)
+            )
         }
+
+    def made_small(self, text: str) -> str:
+        """The text of its file for a GPU of few SMs."""
+        for old, new in self.small:
+            if old not in text:
+                raise ValueError(f"{self.name}: {old!r} does not stand in it")
+            text = text.replace(old, new)
+        return text
 
     def runs(self) -> Iterator[Run]:
         """Two sets of data at every size; the second scaled, if the kernel can."""
@@ -154,6 +177,31 @@ _COPIED = {
     "tma_01_load": (((128, 128, 328), (256, 128, 64), (128, 256, 136)), "float16"),
     "tma_02_two_blocks": (((128, 128, 168), (256, 128, 32), (128, 256, 72)), "float32"),
     "tma_03_store": (((128, 128, 328), (130, 136, 72), (64, 200, 64)), "float32"),
+    "tma_04_producer_warp": (((128, 128, 456), (130, 136, 72), (64, 200, 64)), "float32"),
+    "tma_05_wide_tile": (((256, 128, 456), (264, 136, 72), (64, 200, 64)), "float16"),
+}
+# On 4 SMs, tiles of 256x128: 8 of 4 k tiles, 6 and 5 of 8. Where tiles are cut, the two of the first
+# wave are in two pieces each, of which one block has two; or its one tile is in three.
+_WHOLE, _TWO_CUT, _ONE_CUT = (200, 904, 200), (264, 328, 456), (200, 584, 456)
+_ODD = (264, 261, 331)  # A and B are copied, C leaves element by element
+_FEW_SMS: dict[str, dict] = {
+    "tma_06_persistent": {
+        "sizes": (_WHOLE, (64, 72, 456)),
+        "small": (("return count;", "return 4;"),),
+    },
+    "tma_07_stream_k": {
+        "sizes": (_WHOLE, _TWO_CUT, _ONE_CUT),
+        "small": (("return count;", "return 4;"), ("PRICE = 6;", "PRICE = 1;")),
+    },
+    "tma_08_any_shape": {
+        "sizes": (_WHOLE, _TWO_CUT, _ONE_CUT, _ODD),
+        "small": (
+            ("attribute(cudaDevAttrMultiProcessorCount)", "4"),
+            ("PRICE = 6;", "PRICE = 1;"),
+        ),
+        "config": 0,
+        "helpers": True,
+    },
 }
 _NAMES = {"float16": "__half", "float32": "float"}
 
@@ -173,8 +221,16 @@ SUBJECTS = (
         Subject(
             *(name, f"kernels/{registry.get(name).file}", f"launch_{name}<__half, {_NAMES[out]}>"),
             *(sizes, "float16", out),
+            helpers=name != "tma_05_wide_tile",
         )
         for name, (sizes, out) in _COPIED.items()
+    ),
+    *(
+        Subject(
+            *(name, f"kernels/{registry.get(name).file}", f"launch_{name}<__half, __half>"),
+            **{"dtype": "float16", "out": "float16", "helpers": False, **about},
+        )
+        for name, about in _FEW_SMS.items()
     ),
     _fixture("gemm_ldmatrix_mma", ((64, 64, 64), (128, 64, 96)), "f16", dtype="float16"),
     _fixture(

@@ -1,0 +1,81 @@
+"""The ring of stages in JavaScript is the one in Python, sentences included; needs node."""
+
+import random
+from dataclasses import asdict, astuple
+
+from gemmlab.layouts.mbarrier import MODES, Ring, mistakes
+from gemmlab.layouts.mbarrier_run import run
+from gemmlab.layouts.mbarrier_words import outcome, tell
+from gemmlab.widgets import MbarrierTimeline
+
+
+def python_answer(ring):
+    found = run(ring)
+    each = range(len(found.events))
+    return {
+        "events": [asdict(event) for event in found.events],
+        "states": [{f"{n}[{s}]": asdict(b) for (n, s), b in now.items()} for now in found.states],
+        "waiting": [[event.actor for event in found.waiting(i)] for i in each],
+        "lanes": [[name, [list(astuple(bar)) for bar in bars]] for name, bars in found.lanes],
+        "counts": [found.total, found.lesson, found.problems],
+        "said": [tell(found, i) for i in each],
+        "outcome": outcome(found),
+    }
+
+
+def plain(value):
+    """As JSON has it."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+def rings():
+    """Every mistake of every mode, several times; one run in which warps wait for each other."""
+    yield Ring("syncthreads", "consumer_parity", tiles=4, stages=2, latency=200)
+    rng = random.Random(7)
+    for mode in MODES:
+        for mistake in mistakes(mode, 4):
+            for _ in range(12):
+                few = 3 if mistake == "empty_fewer" else 2
+                yield Ring(
+                    mode,
+                    mistake,
+                    tiles=rng.randint(2, 9),
+                    stages=rng.randint(2, 4),
+                    consumers=rng.randint(few, 4),
+                    latency=rng.choice([20, 50, 100, 190, 400, 1000, 1700]),
+                )
+
+
+def test_random_runs_agree(ask):
+    cases = list(rings())
+    found = ask([("ring", asdict(ring)) for ring in cases])
+    expected = [plain(python_answer(ring)) for ring in cases]
+    for ring, got, want in zip(cases, found, expected, strict=True):
+        for part in want:
+            assert got[part] == want[part], (ring, part)
+    # The draw is worth something: every kind of end is there, and every sentence is said.
+    ends = " ".join(answer["outcome"] for answer in expected)
+    for words in ("Stale", "Overwritten", "Overrun", "Deadlock", "does not show", "Every read",
+                  "need not yet have read", "in __syncthreads()", "nothing of B yet"):  # fmt: skip
+        assert words in ends, words
+    said = " ".join(text for answer in expected for text in answer["said"])
+    for words in ("though there was none", "of that parity", "someone who expects", "goes on",
+                  "go on", "its stage is free", "may get either", "only the times do",
+                  "no room for one arrival more", "Nobody can go on"):  # fmt: skip
+        assert words in said, words
+
+
+def test_the_quotes_and_the_event_are_those_of_the_widget(ask):
+    for mode in MODES:
+        shown = [MbarrierTimeline(mistake=m, mode=mode, consumers=3) for m in mistakes(mode, 3)]
+        cases = [("ring_widget", {"config": w.config, "state": w.state}) for w in shown]
+        for widget, (said, changes, index, lesson) in zip(shown, ask(cases), strict=True):
+            assert said == widget.quotes
+            assert bool(changes) == bool(widget.quotes)
+            assert index == lesson == widget.state["event"]
+
+
+def test_the_module_can_be_started_in_two_ways(ask):
+    assert ask([("faces", {"name": "mbarrier_timeline"})]) == [["function", "function"]]
