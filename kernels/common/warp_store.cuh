@@ -104,7 +104,8 @@ __device__ __forceinline__ void store_by_lanes(const Output<TC>& out, float* sta
       if (row + i < out.M && col + n + lane_id < out.N)
         write_c(to_c + (size_t)i * out.N, stage[swizzle<2, 2>(i * 32 + lane_id)], out.alpha,
                 out.beta);
-  }  // [/lanes]
+  }
+  // [/lanes]
 }
 
 // The part whose first element is row `row`, column `col` of C, by the way that C allows.

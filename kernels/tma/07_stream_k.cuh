@@ -7,7 +7,7 @@
 //   in the order of k, so the result does not depend on who was last.
 // Price: 128 KB written for a piece and as much read, some 6 k tiles of time when all blocks do it
 //   at once. At 4096 cutting could save 7 k tiles of 256, and tiles stay whole.
-// Limit: power. At 8192 the clock falls from 1.7 GHz to about 1.5.
+// Limit: mma.sync, which has two thirds of wgmma's rate, and power: under load the clock falls.
 // Source: beyond the articles. M. Osama et al.: Stream-K, PPoPP 2023.
 #pragma once
 #include <ptx/smem.cuh>

@@ -3,8 +3,8 @@
 // Change: the loop of tma_07_stream_k for five tiles. Small ones need fewer registers: their
 //   producer is one warp, and keeps what it has. Where rows of A or B do not begin at multiples of
 //   16 bytes, there is no tensor map of them: the loop runs on a copy in which they do. Where those
-//   of C do not, its elements leave one by one. Edges cost nothing: loads bring zeros, stores are
-//   clipped.
+//   of C do not, its elements leave one by one. Edges need no guards: loads bring zeros, stores are
+//   clipped; but a tile at the edge takes as long as a whole one.
 // Which tile is fastest depends on the shape and on the GPU: lab.tune measures, `choose` guesses.
 // Source: beyond the articles.
 #pragma once
