@@ -4,7 +4,8 @@
 #pragma once
 #include <cuda_runtime.h>
 
-// Makes mbarriers that this thread has initialised visible to the copy engine and to the cluster.
+// Makes mbarriers that this thread has initialised visible to the cluster, and, as CUTLASS uses it,
+// to the copy engine.
 __device__ __forceinline__ void fence_mbarrier_init() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
