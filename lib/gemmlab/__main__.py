@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import click
 
 from . import _html, registry
-from .errors import BackendError, GemmlabError
+from ._cli import Group, Sizes
+from .errors import BackendError
 from .measurements import FAMILIES, SECTIONS
 from .precision import PRECISIONS
 from .results import DEFAULT_BASELINES, OTHER_PRECISION
@@ -24,8 +25,6 @@ _backend = click.option(
 _allow_slow = click.option(
     "--allow-slow", is_flag=True, help="Let a run on the simulator take longer than a minute."
 )
-
-
 _precision = click.option(
     "--precision",
     type=click.Choice(list(PRECISIONS)),
@@ -33,35 +32,8 @@ _precision = click.option(
 )
 
 
-class _Group(click.Group):
-    """Commands whose expected errors are one message and exit code 1, without a traceback."""
-
-    def invoke(self, ctx: click.Context):
-        try:
-            return super().invoke(ctx)
-        except GemmlabError as error:
-            raise click.ClickException(str(error)) from None
-
-
-class _Sizes(click.ParamType):
-    """ "1024,4096" or "1024x512x256" (MxNxK), or both."""
-
-    name = "sizes"
-
-    def convert(self, value, param, ctx):
-        if not isinstance(value, str):
-            return value
-        sizes: list[int | tuple[int, ...]] = []
-        for part in value.split(","):
-            numbers = part.strip().lower().split("x")
-            if len(numbers) not in (1, 3) or not all(n.isdecimal() for n in numbers):
-                self.fail(f"{part!r} is neither a number such as 4096 nor MxNxK", param, ctx)
-            sizes.append(int(part) if len(numbers) == 1 else tuple(map(int, numbers)))
-        return sizes
-
-
 @click.group(
-    cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(package_name="gemmlab")
 def main() -> None:
@@ -103,7 +75,7 @@ def list_(as_json: bool) -> None:
 @main.command()
 @click.argument("kernels", nargs=-1)
 @_backend
-@click.option("--shapes", type=_Sizes(), help="Sizes to check, such as 128,256x128x64.")
+@click.option("--shapes", type=Sizes(), help="Sizes to check, such as 128,256x128x64.")
 @_precision
 @_allow_slow
 @_json
@@ -139,7 +111,7 @@ def check(
 
 @main.command()
 @click.argument("kernels", nargs=-1)
-@click.option("--sizes", type=_Sizes(), default="4096", show_default=True)
+@click.option("--sizes", type=Sizes(), default="4096", show_default=True)
 @click.option(
     "--mode",
     type=click.Choice(["interleaved", "burst", "sustained"]),
@@ -185,7 +157,7 @@ def bench(
 
 @main.command()
 @click.argument("kernel")
-@click.option("--sizes", type=_Sizes(), default="4096", show_default=True)
+@click.option("--sizes", type=Sizes(), default="4096", show_default=True)
 @click.option("--samples", type=click.IntRange(1), default=20, show_default=True)
 @click.option(
     "--seconds",
@@ -241,7 +213,7 @@ def trace(
     show_default=True,
     help="The steps of a part of the book; each part has a file.",
 )
-@click.option("--sizes", type=_Sizes(), help="Default: those of the book.")
+@click.option("--sizes", type=Sizes(), help="Default: those of the book.")
 @click.option(
     "--only",
     type=click.Choice(SECTIONS),

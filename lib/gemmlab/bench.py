@@ -57,15 +57,10 @@ def bench(
     shapes = shapes_of(sizes)
     check_counts(samples, seconds)
     _check_arguments(mode, baselines, precision)
-    for handle in handles.values():
-        handle.spec.template_arguments(precision)  # refuses one that it is not compiled for
-        for shape in shapes:
-            handle.spec.check_sizes(*shape)
+    _check_kernels(handles, shapes, precision)
     protocol = live.Protocol(mode, warm_l2, tuple(baselines), samples, seconds, precision)
     if default_backend() == "sim":
-        families = [handle.spec.family for handle in handles.values()]
-        families += [registry.family_of(precision)] * (not families)
-        return _recorded(list(handles), shapes, protocol, families)
+        return _recorded(handles, shapes, protocol)
     for handle in handles.values():  # before the first of them is built
         needs.require(handle.spec)
     return _live(handles, shapes, protocol)
@@ -89,19 +84,18 @@ def _live(
 
 
 def _recorded(
-    names: list[str],
-    shapes: list[tuple[int, int, int]],
-    protocol: live.Protocol,
-    families: Sequence[str],
+    handles: dict[str, run.Kernel], shapes: list[tuple[int, int, int]], protocol: live.Protocol
 ) -> BenchResult:
     """The recorded rows for these arguments, or an error that says what is recorded instead.
 
     Of kernels of several families, the run that has them all; that of the last kernel comes first.
     """
+    families = [handle.spec.family for handle in handles.values()]
+    families += [registry.family_of(protocol.precision)] * (not families)
     asked, lacking = dict.fromkeys(reversed(families)), []
     for family in asked:
         try:
-            return _of_run(measurements.load(family=family), names, shapes, protocol)
+            return _of_run(measurements.load(family=family), list(handles), shapes, protocol)
         except MeasurementError as error:
             if len(asked) == 1:
                 raise
@@ -237,6 +231,16 @@ def check_counts(samples: int, seconds: float | None) -> None:
         raise ArgumentError(f"samples: got {samples!r}; it is an integer of at least 1")
     if seconds is not None and not seconds > 0:
         raise ArgumentError(f"seconds: got {seconds!r}; it is a time above 0")
+
+
+def _check_kernels(
+    handles: dict[str, run.Kernel], shapes: list[tuple[int, int, int]], precision: str
+) -> None:
+    """Raise ArgumentError for a step that is not compiled for the types, or refuses a size."""
+    for handle in handles.values():
+        handle.spec.template_arguments(precision)
+        for shape in shapes:
+            handle.spec.check_sizes(*shape)
 
 
 def _check_arguments(mode: str, baselines: Sequence[str], precision: str) -> None:

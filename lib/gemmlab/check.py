@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from . import _html, needs, run
+from . import needs, run
+from .check_report import Case, CheckReport
 from .device import default_backend, why_no_gpu
 from .errors import (
     ArgumentError,
@@ -39,74 +40,6 @@ TOLERANCE_16_BIT = 4 * TOLERANCE
 CONFIG_FACTORS = (1.25, -2.0)
 
 
-@dataclass(frozen=True)
-class Case:
-    """One run: sizes, factors, and the largest error as a share of what is allowed.
-
-    config: the configuration, of a step that has several; empty if the step chose. precision: the
-    types of A, B and C, such as "bf16".
-    """
-
-    M: int
-    N: int
-    K: int
-    alpha: float
-    beta: float
-    error: float
-    problem: str = ""
-    config: str = ""
-    precision: str = "fp32"
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """All cases of one step on one backend, and what the simulator found besides wrong values."""
-
-    kernel: str
-    backend: str
-    cases: tuple[Case, ...]
-    findings: tuple[str, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """No wrong element and no finding."""
-        return not self.findings and not any(case.problem for case in self.cases)
-
-    def to_dict(self) -> dict:
-        """Plain data, for `check --json`."""
-        return {**asdict(self), "ok": self.ok}
-
-    def __repr__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _repr_html_(self) -> str:
-        head, *problems = self._lines()
-        return _html.verdict(self.ok, "Right" if self.ok else "Wrong", head, problems)
-
-    def _types(self) -> str:
-        """The precisions, if there is something to tell."""
-        names = dict.fromkeys(precision(case.precision).words for case in self.cases)
-        return "" if list(names) == ["fp32"] else f" ({'; '.join(names)})"
-
-    def _lines(self) -> list[str]:
-        where = {"gpu": "on the GPU", "sim": "on the simulator"}[self.backend]
-        bad = [case for case in self.cases if case.problem]
-        if self.ok:
-            worst = max(case.error for case in self.cases)
-            return [
-                f"{self.kernel}: right in all {len(self.cases)} cases {where}{self._types()}; "
-                f"largest error {worst:.2f} of what rounding allows"
-            ]
-        lines = [f"{self.kernel}: WRONG {where}, {len(bad)} of {len(self.cases)} cases"]
-        lines += [
-            f"  M={c.M} N={c.N} K={c.K} alpha={c.alpha} beta={c.beta}"
-            f"{f' {c.precision}' if c.precision != 'fp32' else ''}"
-            f"{f' [{c.config}]' if c.config else ''}: {c.problem}"
-            for c in bad
-        ]
-        return lines + [f"  {finding}" for finding in self.findings]
-
-
 @context_watch()
 def check(
     kernel: str | KernelSpec | run.Kernel,
@@ -129,12 +62,10 @@ def check(
     """
     handle = run.kernel(kernel)
     device = _device(device)
-    if any(len(shape) != 3 for shape in shapes or ()):
-        raise ArgumentError(f"shapes: got {shapes!r}, each is (M, N, K)")
     backend = "gpu" if device == "cuda" else "sim"
+    shapes = _shapes(handle.spec, shapes, backend)
     if backend == "gpu":
         needs.require(handle.spec)
-    shapes = shapes or default_shapes(handle.spec, backend)
     first, *others = _precisions(handle.spec, precisions)
     how = _How(first, device, allow_slow)
     cases = [_case(handle, shape, factors, how) for shape in shapes for factors in ALPHA_BETA]
@@ -176,6 +107,14 @@ def _precisions(spec: KernelSpec, asked: Sequence[str] | None) -> list[str]:
     for name in asked:
         spec.template_arguments(name)  # refuses one that the step is not compiled for
     return list(asked)
+
+
+def _shapes(
+    spec: KernelSpec, asked: list[tuple[int, int, int]] | None, backend: str
+) -> list[tuple[int, int, int]]:
+    if any(len(shape) != 3 for shape in asked or ()):
+        raise ArgumentError(f"shapes: got {asked!r}, each is (M, N, K)")
+    return asked or default_shapes(spec, backend)
 
 
 def default_shapes(spec: KernelSpec, backend: str) -> list[tuple[int, int, int]]:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from . import _html, registry
+from . import _html, needs, registry
 from .errors import BackendError, MeasurementError
 
 if TYPE_CHECKING:
@@ -203,8 +203,8 @@ def _gpu() -> Item:
         f"driver {Gpu().driver() or 'unknown'}"
     )
     old = [spec.name for spec in registry.KERNELS if spec.min_arch > arch]
-    most = getattr(p, "shared_memory_per_block_optin", None)  # an old torch does not tell
-    large = [s.name for s in registry.KERNELS if most is not None and s.needed_shared_bytes > most]
+    most = needs.most_shared_bytes(p)
+    large = [spec.name for spec in registry.KERNELS if spec.needed_shared_bytes > most]
     large = [name for name in large if name not in old]
     lacks = [f"Too old for {', '.join(old)}"] * bool(old)
     lacks += [f"Too little shared memory for {', '.join(large)}"] * bool(large)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from . import measurements
@@ -40,16 +40,16 @@ def recorded(family: str) -> Ladder:
     runs = tuple(measurements.load(family=name) for name in (*before, family))
     if not before:
         return Ladder(runs, runs[0].bench().rows, origin(runs[0].environment))
-    found = [_steps(run) for run in runs]
+    found = [own_steps(run.family, run.bench().rows) for run in runs]
     rows = [row for steps in found for row in steps]
     rows += [row for row in runs[-1].bench().rows if row.kernel in BASELINES]
     made = measurements.origins((run.environment for run in runs), map(_span, found))
     return Ladder(runs, tuple(rows), f"{made}; shares are of cuBLAS in the same run")
 
 
-def _steps(run: Measurements) -> list[BenchRow]:
-    """The rows of a run's own family: it may have timed others beside them."""
-    return [row for row in run.bench().rows if row.kernel.startswith(f"{run.family}_")]
+def own_steps(family: str, rows: Iterable[BenchRow]) -> list[BenchRow]:
+    """The rows of a family's steps: a run may have timed those of others beside them."""
+    return [row for row in rows if row.kernel.startswith(f"{family}_")]
 
 
 def _span(rows: Sequence[BenchRow]) -> str:

@@ -22,15 +22,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
 from . import registry
+from ._files import json_text, write_whole
 from .errors import MeasurementError
 from .registry import FAMILIES
 from .results import OTHER_PRECISION, BenchResult
@@ -194,25 +193,7 @@ def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measureme
 def save(measurements: Measurements, path: str | Path | None = None) -> Path:
     """Write a recorded file; see `write_whole`."""
     path = Path(path) if path else file_of(measurements.gpu, measurements.family)
-    text = json.dumps(_rounded(measurements.to_dict()), indent=1, allow_nan=False) + "\n"
-    return write_whole(path, text)
-
-
-def write_whole(path: Path, text: str) -> Path:
-    """Write a file in one step: a reader meanwhile, or after a crash, sees a whole one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp's 0600 would stay with the file
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    return path
+    return write_whole(path, json_text(measurements.to_dict()))
 
 
 def sections(families: Iterable[str], name: str) -> dict[str, dict]:
@@ -308,14 +289,3 @@ def _validate(gpu: object, sections: dict) -> None:
     for outcome in sections.get("faults", {}).get("outcomes", ()):
         if set(outcome) != {"fault", "runs", "wrong", "share", "end"}:
             raise TypeError("faults: an outcome is not complete")
-
-
-def _rounded(value):
-    """Six significant digits: more is noise, and would make every diff unreadable."""
-    if isinstance(value, float):
-        return float(f"{value:.6g}")
-    if isinstance(value, dict):
-        return {key: _rounded(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(v) for v in value]
-    return value

@@ -20,6 +20,7 @@ BOTH_SIDES = "swizzle, both sides"
 # Verdicts that stop the kernel or name a place; those that are no program of their own.
 _FINDINGS = ("finding", "refused", "endless")
 _UNCOUNTED = ("compile", "same")
+_MISSED = "missed"  # how a reason begins that does not excuse it
 _FOUND = "Equivalent mutants compute the same and synchronise enough; found: of the others."
 
 
@@ -30,7 +31,8 @@ class Mutant:
     id: kernel/operator/number. before, after: the changed line. verdict: "finding", "refused"
     (the launch), "endless", "values" (wrong results, no finding), "counts" (right, with other
     memory requests), "survived", "compile" (it does not), "same" (the same machine code). kinds:
-    of the findings. wrong: whether results were. why: for a survivor, why it is equivalent.
+    of the findings. wrong: whether results were. why: for a survivor, why it is equivalent, or,
+    where it begins with "missed", why the simulator cannot find this mistake.
     """
 
     id: str
@@ -64,7 +66,7 @@ class Mutant:
     @property
     def is_equivalent(self) -> bool:
         """Whether it is not found, and explained: it does the same, and synchronises enough."""
-        return not self.found and bool(self.why)
+        return not self.found and bool(self.why) and not self.why.startswith(_MISSED)
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Mutants:
         return self._table("change", operators, lambda m: m.operator, str)
 
     def survivors(self) -> Table:
-        """Every mutant that was not found, and why it does the same."""
+        """Every mutant that was not found, and why."""
         left = [m for m in self.counted if not m.found]
         rows = tuple((short(m.kernel), m.before, m.after, m.why or "not explained") for m in left)
         return Table(("kernel", "line", "changed to", "why"), rows, "twww", (self._origin(),))

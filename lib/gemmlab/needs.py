@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .errors import BackendError
 from .spec import KernelSpec
 
@@ -26,15 +28,23 @@ def lacking(spec: KernelSpec) -> str:
     if why := too_old(spec, torch.cuda.get_device_capability()):
         return why
     here = torch.cuda.get_device_properties(torch.cuda.current_device())
-    most = getattr(here, "shared_memory_per_block_optin", None)  # an old torch does not tell
+    most = most_shared_bytes(here)
     # Of a text other than the step's own, only its launcher knows what it needs.
-    if most is None or spec.written_to or spec.needed_shared_bytes <= most:
+    if spec.written_to or spec.needed_shared_bytes <= most:
         return ""
     return (
         f"{spec.name} needs {spec.needed_shared_bytes:,} bytes of shared memory for a block, and "
         f"{here.name} gives a block {most:,} at most. {_ELSEWHERE}. Or make its tile or stages "
         "smaller with lab.variant."
     )
+
+
+def most_shared_bytes(properties: object) -> float:
+    """Shared memory that a block can have, by torch's properties of a GPU.
+
+    Infinity, if an old torch does not tell.
+    """
+    return getattr(properties, "shared_memory_per_block_optin", math.inf)
 
 
 def too_old(spec: KernelSpec, capability: tuple[int, int]) -> str:

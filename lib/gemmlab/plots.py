@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from . import _drawing, _roofline, ladders, measurements, registry
+from ._roofline_picture import in_words, picture_of
 from .errors import ArgumentError, MeasurementError
 from .figure import Figure
 from .measurements import Measurements, origin
@@ -13,7 +14,6 @@ from .results import BASELINES, BenchResult, BenchRow, short, show_rate, show_sh
 from .roofs import (
     ALL_LEVELS,
     LEVELS,
-    SHORT,
     Over,
     Point,
     Roof,
@@ -66,12 +66,7 @@ def ladder(
     found = _result(source) if runs is None else _of_ladder(runs)
     precision = precision or found.rows[0].precision
     result = found.only(sizes=[(size, size, size)], mode="interleaved", precision=precision)
-    rows = [row for row in result.rows if row.kernel not in BASELINES]
-    if until is not None:
-        last = registry.names().index(registry.get(until).name)
-        rows = [row for row in rows if row.kernel in registry.names()[: last + 1]]
-    if not rows:
-        result.row(until or "any step", size)  # raises, naming what there is
+    rows = _steps_until(result, until, size)
     cublas = result.row("cublas", size).tflops
     several = runs is not None and len(runs.runs) > 1
     corner = f"recorded on {runs.origin}" if several else _corner(result)
@@ -83,13 +78,7 @@ def ladder(
         + f"; cuBLAS {show_rate(cublas)}. Best step: {show_share(best.ratio)} of cuBLAS. {corner}."
     )
     strong = registry.get(highlight).name if highlight else None
-    bars = [
-        _drawing.Bar(
-            *(label(row.kernel), row.tflops, show_share(row.ratio), row.kernel == strong),
-            row.ratio if several else row.tflops,
-        )
-        for row in rows
-    ]
+    bars = [_bar(row, label(row.kernel), row.kernel == strong, several) for row in rows]
     line = (1.0 if several else cublas, f"cuBLAS {show_rate(cublas)}")
     axis = f"TFLOP/s at M = N = K = {size} (share of cuBLAS)"
     if several:
@@ -105,6 +94,23 @@ def _recorded_ladder(until: str | None, precision: str) -> ladders.Ladder:
 def _of_ladder(found: ladders.Ladder) -> BenchResult:
     last = found.runs[-1].bench()
     return BenchResult(found.rows, "recorded", last.environment, last.conditions)
+
+
+def _steps_until(result: BenchResult, until: str | None, size: int) -> list[BenchRow]:
+    """The rows of steps, to `until` if it is given. Raises MeasurementError if there are none."""
+    rows = [row for row in result.rows if row.kernel not in BASELINES]
+    if until is not None:
+        last = registry.names().index(registry.get(until).name)
+        rows = [row for row in rows if row.kernel in registry.names()[: last + 1]]
+    if not rows:
+        result.row(until or "any step", size)  # raises, naming what there is
+    return rows
+
+
+def _bar(row: BenchRow, name: str, strong: bool, by_share: bool) -> _drawing.Bar:
+    """A step's bar, as long as its TFLOP/s, or as its share of cuBLAS."""
+    length = row.ratio if by_share else row.tflops
+    return _drawing.Bar(name, row.tflops, show_share(row.ratio), strong, length)
 
 
 # What the walk calls the families, and the types of its bars.
@@ -138,7 +144,7 @@ def walk(size: int = 4096) -> Figure:
 def _own_steps(run: Measurements, size: int) -> list[BenchRow]:
     """The rows of a run's own family, in its first types."""
     result = run.bench().only(sizes=[(size, size, size)], mode="interleaved")
-    rows = [row for row in result.rows if row.kernel.startswith(f"{run.family}_")]
+    rows = ladders.own_steps(run.family, result.rows)
     if not rows:
         result.row("any step", size)  # raises, naming what there is
     return [row for row in rows if row.precision == rows[0].precision]
@@ -177,8 +183,8 @@ def roofline(
     # In a figure of one level every roof that is drawn is meant for every point.
     meant = roofs if len(levels) > 1 else [replace(roof, level="") for roof in roofs]
     above = over(points, meant)
-    picture = _picture(points, roofs, above, levels, highlight, corner)
-    alt = _alt(points, roofs, above, picture)
+    picture = picture_of(points, roofs, above, levels, highlight, corner)
+    alt = in_words(points, roofs, above, picture)
     return Figure(lambda theme: _roofline.roofline(theme, picture), alt)
 
 
@@ -202,71 +208,6 @@ def _recorded(
 def _roofs(loaded: Measurements, levels: Sequence[str]) -> list[Roof]:
     found = [roof for one in levels for roof in recorded_roofs(loaded, one, derived=True)]
     return list(dict.fromkeys(found))
-
-
-def _picture(
-    points: Sequence[Point],
-    roofs: Sequence[Roof],
-    above: Sequence[Over],
-    levels: Sequence[str],
-    highlight: str | None,
-    corner: str,
-) -> _roofline.Picture:
-    """What the figure draws."""
-    strong = registry.get(highlight).name if highlight else None
-    place = {one: i for i, one in enumerate(levels)}
-    dots = {
-        point: _roofline.Dot(
-            short(point.name), point.intensity, point.tflops, point.name == strong,
-            place.get(point.level, 0),
-        )
-        for point in points
-    }  # fmt: skip
-    slopes = [
-        _roofline.Slope(
-            f"{roof.name} {show_rate(roof.value)} TB/s" + " (derived)" * bool(roof.derived),
-            roof.value,
-            place.get(roof.level, 0),
-        )
-        for roof in roofs
-        if roof.unit == "TB/s"
-    ]
-    gaps = [
-        _roofline.Gap(dots[one.point], one.allowed, f"{show_rate(one.times)} times")
-        for one in above
-    ]
-    flat = [(roof.name, roof.value) for roof in roofs if roof.unit == "TFLOP/s"]
-    marks = zip(_roofline.MARKERS, levels, strict=False)
-    key = "   ".join(f"{text} {SHORT[one]}" for (_, text), one in marks)
-    axis = ALL_LEVELS[levels[0]] if len(levels) == 1 else f"FLOP per byte:  {key}"
-    return _roofline.Picture(list(dots.values()), flat, slopes, gaps, axis, corner, len(levels))
-
-
-def _alt(
-    points: Sequence[Point],
-    roofs: Sequence[Roof],
-    above: Sequence[Over],
-    picture: _roofline.Picture,
-) -> str:
-    """The roofline in words."""
-
-    def at(point: Point) -> str:
-        name = f" ({SHORT[point.level]})" if picture.levels > 1 else ""
-        return (
-            f"{short(point.name)}{name} {point.intensity:.3g} at {show_rate(point.tflops)} TFLOP/s"
-        )
-
-    limits = ", ".join(
-        f"{roof.name} {show_rate(roof.value)} {roof.unit}" + " (derived)" * bool(roof.derived)
-        for roof in roofs
-    )
-    what = picture.axis if picture.levels == 1 else "FLOP per byte at several levels"
-    text = f"Roofline, {what}: {', '.join(map(at, points))}; limits: {limits}"
-    for one in over(
-        points, [replace(r, level="") for r in roofs] if picture.levels == 1 else roofs
-    ):
-        text += f". Above a roof: {one}; its bytes were not counted there"
-    return text + (f". {picture.corner}." if picture.corner else ".")
 
 
 def lines(

@@ -166,18 +166,19 @@ def _code(line: str) -> str:
 def written(data: dict) -> str:
     """The text of ring_findings.json: a line for each mistake of a mode, and for each sentence."""
     by_mode = {
-        part: _lines({mode: _lines(_dumped(rows)) for mode, rows in data[part].items()})
+        part: _object({mode: _object(_dumped(rows)) for mode, rows in data[part].items()})
         for part in ("changes", "quotes")
     }
     texts = ",\n".join(map(json.dumps, data["texts"]))
-    return _lines({"tiles": data["tiles"], **by_mode, "texts": f"[\n{texts}\n]"}) + "\n"
+    return _object({"tiles": data["tiles"], **by_mode, "texts": f"[\n{texts}\n]"}) + "\n"
 
 
 def _dumped(rows: dict) -> dict[str, str]:
     return {key: json.dumps(row) for key, row in rows.items()}
 
 
-def _lines(parts: dict) -> str:
+def _object(parts: dict[str, str]) -> str:
+    """A JSON object with a line for each key, of values that are JSON already."""
     rows = ",\n".join(f"{json.dumps(key)}: {text}" for key, text in parts.items())
     return f"{{\n{rows}\n}}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 
 from . import ring as probe
@@ -72,7 +72,7 @@ def ring(changes: dict[str, str]) -> Verdict:
     up to 9 tiles. Raises ArgumentError for text that is not in the file.
     """
     try:
-        wrong = next(_wrong(changes), None)
+        wrong = _wrong(changes)
     except BuildError as error:
         return Verdict(False, str(error))
     if wrong:
@@ -80,11 +80,13 @@ def ring(changes: dict[str, str]) -> Verdict:
     return Verdict(True, f"no finding, and every sum is right, in {len(_RUNS)} runs.")
 
 
-def _wrong(changes: dict[str, str]) -> Iterator[Verdict]:
+def _wrong(changes: dict[str, str]) -> Verdict | None:
+    """The first run that goes wrong; None if all are right."""
     for stages, warps, tiles in _RUNS:
         found, right = probe.trial(changes, tiles=tiles, stages=stages, consumers=warps)
         if found or not right:
             where = f"{stages} stages, {warps} warps that read, {tiles} tile{'s' * (tiles > 1)}"
             said = tuple(f"line {f.line}: {f.message}" for f in found[:2])
             what = "the simulator finds" if found else "the sums are wrong, and nothing is found"
-            yield Verdict(False, f"{where}: {what}{':' if found else '.'}", said)
+            return Verdict(False, f"{where}: {what}{':' if found else '.'}", said)
+    return None

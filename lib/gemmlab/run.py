@@ -205,6 +205,7 @@ def _gpu_module(spec: KernelSpec, precision: str):
 
 @cache
 def _built(spec: KernelSpec, precision: str, capability: tuple[int, int] | None):
+    """`capability` is there for the cache: torch's current GPU may be another one next time."""
     from . import build
 
     needs.require(spec)

@@ -416,7 +416,7 @@ def test_without_kernels_all_that_have_the_precision_run(recording, monkeypatch)
 
     module = sys.modules["gemmlab.bench"]
     asked = []
-    monkeypatch.setattr(module, "_recorded", lambda names, *_: asked.append(names))
+    monkeypatch.setattr(module, "_recorded", lambda handles, *_: asked.append(list(handles)))
     monkeypatch.setattr(registry, "KERNELS", (*registry.KERNELS, LOAD))
     bench_function(sizes=[4096])
     bench_function(sizes=[4096], precision="fp16_fp32")

@@ -88,9 +88,7 @@ def _land(state: _State, now: int, tile: int, box: int) -> bool:
         lane[-1] = replace(lane[-1], end=now)
         lane.append(Bar("full", tile, now, -1))
     op = Op("land", tile, stage, "full", box)
-    state.change(
-        now, len(state.ring.actors), "land", op, state.barriers["full", stage].complete_tx(BOX)
-    )
+    state.change(now, state.engine, "land", op, state.barriers["full", stage].complete_tx(BOX))
     return True
 
 

@@ -188,7 +188,7 @@ class TensorMap(Arguments):
 
 
 def up(count: int) -> int:
-    """The next multiple of 16 bytes."""
+    """Bytes, up to whole chunks of 16."""
     return -(-count // CHUNK) * CHUNK
 
 

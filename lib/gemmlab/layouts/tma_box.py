@@ -44,7 +44,11 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Box:
-    """Where the bytes of a box stand. Raises ArgumentError unless address is a multiple of 128."""
+    """Where the bytes of a box stand.
+
+    x, y: column and row of its first element in the matrix. address: where the tile begins in
+    shared memory, in bytes. Raises ArgumentError unless that is a multiple of 128.
+    """
 
     map: TensorMap
     x: int

@@ -61,7 +61,8 @@ STEPS: tuple[KernelSpec, ...] = (
     ),
     step(
         "tma_05_wide_tile",
-        idea="256x128 a block, 64x64 a warp, with the registers that a producer warpgroup gives back",
+        idea="256x128 a block, 64x64 a warp, "
+        "with the registers that a producer warpgroup gives back",
         tile=(256, 128, 64),
         thread_tile=(16, 8),
         threads=384,

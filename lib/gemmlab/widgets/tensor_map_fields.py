@@ -14,9 +14,12 @@ from ._base import Widget, new_figure, png_bytes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Bytes past the start of an allocation, which begins at a multiple of 256.
-ADDRESSES = {"the start of an allocation": None, "2 bytes past it": 0x7F0000000002}
-ADDRESSES |= {"16 bytes past it": 0x7F0000000010}
+# Where the matrix begins, in bytes (None: at any address that fits, as that of an allocation does).
+ADDRESSES = {
+    "the start of an allocation": None,
+    "2 bytes past it": 0x7F0000000002,
+    "16 bytes past it": 0x7F0000000010,
+}
 _WIDTH, _ROW = 3.8, 0.21
 
 

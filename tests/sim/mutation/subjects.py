@@ -180,8 +180,8 @@ _COPIED = {
     "tma_04_producer_warp": (((128, 128, 456), (130, 136, 72), (64, 200, 64)), "float32"),
     "tma_05_wide_tile": (((256, 128, 456), (264, 136, 72), (64, 200, 64)), "float16"),
 }
-# On 4 SMs, tiles of 256x128: 8 of 4 k tiles, 6 and 5 of 8. Where tiles are cut, the two of the first
-# wave are in two pieces each, of which one block has two; or its one tile is in three.
+# On 4 SMs, tiles of 256x128: 8 of 4 k tiles, 6 and 5 of 8. Where tiles are cut, the two of the
+# first wave are in two pieces each, of which one block has two; or its one tile is in three.
 _WHOLE, _TWO_CUT, _ONE_CUT = (200, 904, 200), (264, 328, 456), (200, 584, 456)
 _ODD = (264, 261, 331)  # A and B are copied, C leaves element by element
 _FEW_SMS: dict[str, dict] = {
