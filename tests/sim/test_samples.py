@@ -177,6 +177,9 @@ def test_every_line_has_samples_that_agree_with_its_counts(case):
     for line in trace.lines:
         key = (line.file, line.line, line.op, line.width_bytes)
         found = [s for s in trace.samples if (s.file, s.line, s.op, s.width_bytes) == key]
+        if line.op in ("tma.load", "tma.store", "atom.global"):  # one thread, or no cost
+            assert not found
+            continue
         assert 1 <= len(found) <= MOST
         assert sum(s.requests for s in found) <= line.requests
         if len(found) < MOST and all(s.requests for s in found):
