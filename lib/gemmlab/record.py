@@ -26,16 +26,12 @@ from .experiments import SIZE as EXPERIMENT_SIZE
 from .measurements import SECTIONS, Measurements
 from .pitfalls import measure as measure_pitfalls
 from .progress import busy
+from .recorded_sizes import ANY_SHAPE, SIZES, shapes_of
+from .recorded_sizes import SHAPES as SHAPES  # pages take them from here
 from .results import BASELINES, DEFAULT_BASELINES
 from .telemetry import environment
 from .tune import tune
 
-_SIZES_16_BIT = (1024, 2048, 4096, 8192, 16384)
-SIZES = {
-    "sgemm": (1024, 2048, 3072, 4096, 5120, 8192),
-    "hgemm": _SIZES_16_BIT,
-    "tma": _SIZES_16_BIT,
-}
 # What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
 _TIMED = ("tuning", "benchmark", "shapes", "experiments", "power")
 SECTIONS_OF = {
@@ -53,15 +49,6 @@ REFERENCES: dict[str, tuple[str, ...]] = {
 }
 # The largest size at which a 16-bit step is measured: those on CUDA cores would take seconds.
 _LARGEST = {"hgemm_06": 4096, "hgemm_16": 8192}  # of the steps in front of these
-# The steps that take any shape, and the shapes at which they meet cuBLAS: around a size, with one
-# side short, small, or long in K.
-ANY_SHAPE = tuple(name for name in registry.names() if name.endswith("_any_shape"))
-SHAPES = (
-    *((4095, 4097, 4093), (1, 8192, 8192), (8192, 64, 8192), (64, 8192, 8192), (100, 100, 100)),
-    *((16, 8192, 8192), (1000, 1000, 1000), (1023, 1025, 1024), (2047, 2049, 2048)),
-    *((128, 128, 16384), (8192, 8192, 64), (4096, 4096, 4100), (511, 513, 8191)),
-    *((2056, 2040, 2056), (4104, 4088, 4104), (8200, 8184, 8200), (8191, 8193, 8189)),
-)
 TRAFFIC_SIZE = 4096
 ARBITRATION_SIZE = 1024
 POWER_SIZE = 8192
@@ -175,7 +162,8 @@ def _build_all(names: Sequence[str]) -> None:
 
 def _tuning(names: Sequence[str], sizes: Sequence[int]) -> dict:
     """Every configuration, measured now whatever the cache holds."""
-    shapes = [*((size, size, size) for size in sizes), *SHAPES]
+    family = registry.get(names[0]).family
+    shapes = [*((size, size, size) for size in sizes), *shapes_of(family)]
     trials = []
     for spec in (registry.get(name) for name in names):
         fitting = [shape for shape in shapes if spec.fits(*shape)]
@@ -225,7 +213,8 @@ def _shapes(names: Sequence[str]) -> dict:
     """The steps that take any shape, and cuBLAS, at shapes that are no multiple of a tile."""
     steps = [name for name in ANY_SHAPE if name in names]
     types = registry.get(names[0]).precisions[0]
-    return _merged([bench(steps, SHAPES, precision=types)]) | _sources(steps)
+    shapes = shapes_of(registry.get(names[-1]).family)
+    return _merged([bench(steps, shapes, precision=types)]) | _sources(steps)
 
 
 def _sources(names: Sequence[str]) -> dict:
