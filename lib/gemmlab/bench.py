@@ -99,11 +99,19 @@ def _recorded(
         except MeasurementError as error:
             if len(asked) == 1:
                 raise
-            lacking.append(f"{family}: {str(error).partition(', and it cannot')[0]}")
+            lacking.append(f"{family}: {getattr(error, 'what', error)}")
     raise MeasurementError(
         f"kernels: no recorded run has all of them ({'; '.join(lacking)}), and they cannot be "
         f"measured here ({why_not_here()}). Bench those of each part apart"
     )
+
+
+class _NotInRunError(MeasurementError):
+    """A recorded run lacks something; `what` says only that."""
+
+    def __init__(self, what: str, more: str):
+        super().__init__(f"{what}, {more}")
+        self.what = what
 
 
 def _of_run(
@@ -124,11 +132,11 @@ def _of_run(
     for name in [*names, *(b for b in protocol.baselines if b in OTHER_PRECISION)]:
         for shape in shapes:
             if (name, shape) not in rows:
-                raise MeasurementError(
+                raise _NotInRunError(
                     f"{name} at {show_size(shape)} ({protocol.precision}, mode {protocol.mode}, "
-                    f"L2 {protocol.l2}) is not in the recorded run, and it cannot be measured here "
-                    f"({why_not_here()}). "
-                    f"Recorded are {_inventory(timings)}"
+                    f"L2 {protocol.l2}) is not in the recorded run",
+                    f"and it cannot be measured here ({why_not_here()}). "
+                    f"Recorded are {_inventory(timings)}",
                 )
     order = {shape: i for i, shape in enumerate(shapes)}
     ordered = tuple(sorted(rows.values(), key=lambda row: order[row.M, row.N, row.K]))

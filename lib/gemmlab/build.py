@@ -62,7 +62,7 @@ size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int 
 const char* error_string(int code) {{ return cudaGetErrorString(static_cast<cudaError_t>(code)); }}
 """
 
-_FLAGS = ("-std=c++17", "-O3", "-lineinfo")
+FLAGS = ("-std=c++17", "-O3", "-lineinfo")
 # torch takes the operators of __half and its relatives away; kernels use them.
 _HALF_FLAGS = (
     *("-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__"),
@@ -102,7 +102,7 @@ def load_source(path: Path, launch: str, name: str, *, workspace: bool = False) 
     workspace: the file also has the function `workspace_name(launch)` (const GemmArgs&) -> size_t.
     Raises as `load` does.
     """
-    source = _source(path, launch, workspace)
+    source = source_text(path, launch, workspace)
     return compile_binding(name, _BINDING, source, headers=included_files(path))
 
 
@@ -111,7 +111,8 @@ def workspace_name(launch: str) -> str:
     return f"workspace_{launch.removeprefix('launch_')}"
 
 
-def _source(path: Path, launch: str, workspace: bool) -> str:
+def source_text(path: Path, launch: str, workspace: bool) -> str:
+    """CUDA text that instantiates a launcher, and the function for its workspace if it has one."""
     scratch = workspace_name(launch) if workspace else "no_workspace"
     return _LAUNCH.format(path=path.resolve(), launch=launch, workspace=scratch)
 
@@ -122,7 +123,7 @@ def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -
     `headers` are all project files the sources include: their contents go into the module's name,
     because torch would not notice that a header changed.
     """
-    flags = (*_FLAGS, *_HALF_FLAGS, *_arch_flags())
+    flags = (*FLAGS, *_HALF_FLAGS, *_arch_flags())
     digest = hashlib.sha256("\0".join((_toolchain(), cpp, cuda, *flags)).encode())
     for header in headers:
         digest.update(header.read_bytes())
@@ -186,17 +187,17 @@ def arch() -> str:
 def resources(spec: KernelSpec, target: str = "90a", precision: str = "") -> Resources:
     """Registers, spills and shared memory of a step, as ptxas reports them. Needs nvcc, no GPU."""
     launch = spec.launch + spec.template_arguments(precision)
-    command = [nvcc(), *_FLAGS, f"-I{kernels_folder()}", _gencode(target), "-Xptxas=-v"]
+    command = [nvcc(), *FLAGS, f"-I{kernels_folder()}", gencode(target), "-Xptxas=-v"]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "kernel.cu"
-        source.write_text(_source(spec.path, launch, spec.workspace))
+        source.write_text(source_text(spec.path, launch, spec.workspace))
         done = subprocess.run(
             [*command, "-cubin", str(source), "-o", f"{folder}/kernel.cubin"],
             capture_output=True,
             text=True,
         )
     if done.returncode:
-        raise BuildError(f"{spec.name} did not compile:\n{_compiler_lines(done.stderr)}")
+        raise BuildError(f"{spec.name} did not compile:\n{compiler_lines(done.stderr)}")
     return _parse_ptxas(done.stderr)
 
 
@@ -221,10 +222,11 @@ def _arch_flags() -> tuple[str, ...]:
             "no CUDA GPU is visible to torch, so the kernel can be built but not run; pass CPU "
             "tensors to run it on the simulator, or see `python -m gemmlab doctor`"
         )
-    return (_gencode(arch()),)
+    return (gencode(arch()),)
 
 
-def _gencode(target: str) -> str:
+def gencode(target: str) -> str:
+    """nvcc's option for one target: "90a"."""
     return f"-gencode=arch=compute_{target},code=sm_{target}"
 
 
@@ -263,7 +265,7 @@ def _compile(name: str, cpp: str, cuda: str, flags: list[str], library: Path) ->
                 )
         except (RuntimeError, OSError) as error:
             raise BuildError(
-                f"{name.rsplit('_', 1)[0]} did not compile:\n{_compiler_lines(str(error))}"
+                f"{name.rsplit('_', 1)[0]} did not compile:\n{compiler_lines(str(error))}"
             ) from None
         (built,) = Path(folder).glob("*.so")
         os.replace(built, library)
@@ -277,7 +279,7 @@ def _put_ninja_on_path() -> None:
         os.environ["PATH"] = os.pathsep.join([*paths, here])
 
 
-def _compiler_lines(log: str) -> str:
+def compiler_lines(log: str) -> str:
     """The compiler's diagnostics out of ninja's log, or its end if none is recognised."""
     lines = log.splitlines()
     keep = [

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from . import _html, measurements, needs, registry, try_wait_probe
-from .device import default_backend
+from . import _html, measurements, try_wait_probe
 from .errors import ArgumentError, MeasurementError
-from .fault_trials import FAMILY, SECTION, Outcome, measure
-from .faults import FAULTS, LOAD, known
+from .fault_trials import FAMILY, SECTION, Outcome, can_try, measure
+from .faults import FAULTS, known
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def tma_faults(*names: str) -> TmaFaults:
     without a recording.
     """
     asked = tuple(known(name) for name in names) or tuple(FAULTS)
-    if default_backend() == "gpu" and not needs.lacking(registry.get(LOAD)):
+    if can_try():
         from .telemetry import environment
 
         return _from_section({**measure(asked), "environment": environment()}, asked, "live")

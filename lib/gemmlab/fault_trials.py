@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
-from . import build, registry
+from . import build, needs, registry
+from .device import default_backend
 from .errors import MeasurementError
 from .faults import FAULTS, LOAD, fault
 from .precision import PRECISIONS
@@ -46,6 +47,11 @@ class Outcome:
         elif self.runs:
             words.append(f"right in {self.runs} of {self.runs} runs")
         return "; before, ".join(words)
+
+
+def can_try() -> bool:
+    """Whether this machine's GPU has what these kernels need."""
+    return default_backend() == "gpu" and not needs.lacking(registry.get(LOAD))
 
 
 def measure(names: Sequence[str] = tuple(FAULTS)) -> dict:

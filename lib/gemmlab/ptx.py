@@ -53,7 +53,7 @@ def compiled(k: str | Kernel) -> tuple[str, ...]:
     """All lines of a step's PTX for sm_90a. Needs nvcc, no GPU. Raises BackendError, BuildError."""
     spec = kernel(k).spec
     launch = spec.launch + spec.template_arguments("")
-    source = build._source(spec.path, launch, spec.workspace)
+    source = build.source_text(spec.path, launch, spec.workspace)
     headers = "\0".join(file.read_text() for file in build.included_files(spec.path))
     try:
         return _compile(build.nvcc(), source, headers)
@@ -104,10 +104,10 @@ def _compile(nvcc: str, source: str, headers: str) -> tuple[str, ...]:
         file, out = Path(folder) / "kernel.cu", Path(folder) / "kernel.ptx"
         file.write_text(source)
         code = f"-gencode=arch={target},code={target}"
-        flags = [flag for flag in build._FLAGS if flag != "-lineinfo"]
+        flags = [flag for flag in build.FLAGS if flag != "-lineinfo"]
         done = subprocess.run(
             [nvcc, *flags, include, code, "-ptx", file, "-o", out], capture_output=True, text=True
         )
         if done.returncode:
-            raise BuildError(build._compiler_lines(done.stderr))
+            raise BuildError(build.compiler_lines(done.stderr))
         return tuple(_PARAMETER.sub(r"param_\1", out.read_text()).splitlines())

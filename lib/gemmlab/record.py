@@ -27,7 +27,6 @@ from .measurements import SECTIONS, Measurements
 from .pitfalls import measure as measure_pitfalls
 from .progress import busy
 from .recorded_sizes import ANY_SHAPE, SIZES, shapes_of
-from .recorded_sizes import SHAPES as SHAPES  # pages take them from here
 from .results import BASELINES, DEFAULT_BASELINES
 from .telemetry import environment
 from .tune import tune
@@ -130,9 +129,9 @@ def _steps(
     counted, limits = metrics.counters_of(family), metrics.limits_of(family)
     compared = [*REFERENCES.get(family, ()), *names]
     steps = {
-        "tuning": lambda: _tuning(names, sizes),
+        "tuning": lambda: _tuning(names, sizes, family),
         "benchmark": lambda: _benchmark(compared, sizes),
-        "shapes": lambda: _shapes(compared),
+        "shapes": lambda: _shapes(compared, family),
         "experiments": lambda: _experiments(names),
         "subtiles": subtiles.measure,
         "power": lambda: _power(names),
@@ -160,9 +159,8 @@ def _build_all(names: Sequence[str]) -> None:
         list(pool.map(lambda pair: build.load(*pair), wanted))
 
 
-def _tuning(names: Sequence[str], sizes: Sequence[int]) -> dict:
+def _tuning(names: Sequence[str], sizes: Sequence[int], family: str) -> dict:
     """Every configuration, measured now whatever the cache holds."""
-    family = registry.get(names[0]).family
     shapes = [*((size, size, size) for size in sizes), *shapes_of(family)]
     trials = []
     for spec in (registry.get(name) for name in names):
@@ -209,12 +207,11 @@ def _baselines(types: str) -> tuple[str, ...]:
     return tuple(BASELINES) if types == "fp32" else DEFAULT_BASELINES
 
 
-def _shapes(names: Sequence[str]) -> dict:
+def _shapes(names: Sequence[str], family: str) -> dict:
     """The steps that take any shape, and cuBLAS, at shapes that are no multiple of a tile."""
     steps = [name for name in ANY_SHAPE if name in names]
     types = registry.get(names[0]).precisions[0]
-    shapes = shapes_of(registry.get(names[-1]).family)
-    return _merged([bench(steps, shapes, precision=types)]) | _sources(steps)
+    return _merged([bench(steps, shapes_of(family), precision=types)]) | _sources(steps)
 
 
 def _sources(names: Sequence[str]) -> dict:

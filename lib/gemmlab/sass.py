@@ -97,9 +97,9 @@ def listing_of(k: str | Kernel, target: str = "90a") -> str:
     tool = Path(build.nvcc()).with_name("cuobjdump")
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
-        source.write_text(build._source(spec.path, spec.launch, spec.workspace))
-        include, code = f"-I{build.kernels_folder()}", build._gencode(target)
-        command = [build.nvcc(), *build._FLAGS, include, code, "-cubin", source, "-o", cubin]
+        source.write_text(build.source_text(spec.path, spec.launch, spec.workspace))
+        include, code = f"-I{build.kernels_folder()}", build.gencode(target)
+        command = [build.nvcc(), *build.FLAGS, include, code, "-cubin", source, "-o", cubin]
         for step in (command, [tool, "-sass", cubin]):
             done = subprocess.run(step, capture_output=True, text=True)
             if done.returncode:

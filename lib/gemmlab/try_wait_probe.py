@@ -10,9 +10,8 @@ from types import ModuleType
 
 from . import build, measurements, needs, registry
 from ._html import Table
-from .device import default_backend
 from .errors import LaunchError
-from .fault_trials import FAMILY, SECTION
+from .fault_trials import FAMILY, SECTION, can_try
 from .faults import LOAD
 
 HINTS = (0, 1_000, 100_000, 1_000_000, 10_000_000)  # 0: none is given
@@ -40,7 +39,7 @@ def try_wait() -> Table:
 
     Raises MeasurementError without such a GPU and without a recording.
     """
-    if default_backend() == "gpu" and not needs.lacking(registry.get(LOAD)):
+    if can_try():
         from .telemetry import environment
 
         return _table(measure(), environment(), "live")

@@ -22,25 +22,35 @@ MODULES = (
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory):
-    """ask(cases): what the JavaScript says to a list of (kind, input)."""
+def ask_of(tmp_path_factory):
+    """ask_of(script, modules): an `ask` of that script in this folder, which knows the modules."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed: apt install nodejs")
     folder = tmp_path_factory.mktemp("js")
-    modules = {}
-    for name in MODULES:
-        path = folder / f"{name}.mjs"
-        path.write_text(module_text(f"{name}.js"), encoding="utf-8")
-        modules[name] = str(path)
 
-    def run(cases):
-        script = Path(__file__).with_name("answer.mjs")
-        sent = json.dumps({"modules": modules, "cases": cases})
-        done = subprocess.run(
-            [node, str(script)], input=sent, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+    def of(script, modules):
+        paths = {name: str(folder / f"{name}.mjs") for name in modules}
+        for name, path in paths.items():
+            Path(path).write_text(module_text(f"{name}.js"), encoding="utf-8")
 
-    return run
+        def run(cases):
+            done = subprocess.run(
+                [node, str(Path(__file__).with_name(script))],
+                input=json.dumps({"modules": paths, "cases": cases}),
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            return json.loads(done.stdout)
+
+        return run
+
+    return of
+
+
+@pytest.fixture(scope="module")
+def ask(ask_of):
+    """ask(cases): what the JavaScript says to a list of (kind, input)."""
+    return ask_of("answer.mjs", MODULES)

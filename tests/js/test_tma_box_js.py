@@ -1,45 +1,23 @@
 """TmaBox' and TensorMapFields' JavaScript computes and says what the Python does; needs node."""
 
-import json
 import random
 import re
-import shutil
-import subprocess
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
 from gemmlab.layouts import tensor_map_words as words
 from gemmlab.layouts.tensor_map import DTYPES, SPANS, Arguments, TensorMap
 from gemmlab.widgets import TensorMapFields, TmaBox
-from gemmlab.widgets._base import module_text
 from gemmlab.widgets.tma_box import BOX_COLUMNS, BOX_ROWS, STARTS
 
 MODULES = ("tensor_map", "tensor_map_words", "tma_pictures", "tma_box", "tensor_map_fields")
 
 
 @pytest.fixture(scope="module")
-def ask(tmp_path_factory):
+def ask(ask_of):
     """ask(cases): what the JavaScript says to a list of (kind, input)."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed: apt install nodejs")
-    folder = tmp_path_factory.mktemp("js")
-    modules = {name: str(folder / f"{name}.mjs") for name in MODULES}
-    for name, path in modules.items():
-        Path(path).write_text(module_text(f"{name}.js"), encoding="utf-8")
-
-    def run(cases):
-        script = Path(__file__).with_name("tma_answers.mjs")
-        sent = json.dumps({"modules": modules, "cases": cases})
-        done = subprocess.run(
-            [node, str(script)], input=sent, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    return run
+    return ask_of("tma_answers.mjs", MODULES)
 
 
 def random_arguments(rng):

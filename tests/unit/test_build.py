@@ -77,7 +77,7 @@ def test_a_gpu_that_is_too_old_is_said_before_anything_is_built(monkeypatch, ask
 
 
 def test_the_compilers_message_keeps_the_kernels_own_line():
-    text = build._compiler_lines(NINJA_LOG)
+    text = build.compiler_lines(NINJA_LOG)
     assert '01_naive.cuh(26): error: identifier "flaot" is undefined' in text
     assert "flaot acc" in text
     assert "ninja" not in text
@@ -135,13 +135,13 @@ def compiled(target: str, family: str, folder) -> dict[str, list[tuple[str, buil
         text += f"template cudaError_t {launch}(const GemmArgs&, cudaStream_t);\n"
     source = folder / f"{family}_{target}.cu"
     source.write_text(text)
-    command = [build.nvcc(), *build._FLAGS, f"-I{build.kernels_folder()}", build._gencode(target)]
+    command = [build.nvcc(), *build.FLAGS, f"-I{build.kernels_folder()}", build.gencode(target)]
     done = subprocess.run(
         [*command, "-Xptxas=-v", "-cubin", str(source), "-o", str(source.with_suffix(".cubin"))],
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, build._compiler_lines(done.stderr)
+    assert done.returncode == 0, build.compiler_lines(done.stderr)
     found: dict[str, list[tuple[str, build.Resources]]] = {}
     for part in done.stderr.split("Compiling entry function ")[1:]:
         namespace = re.match(r"'_ZN(\d+)(\w+)", part)  # the length of the name, then the name

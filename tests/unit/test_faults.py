@@ -299,9 +299,8 @@ def test_an_outcome_that_is_incomplete_is_a_damaged_file(recording):
 
 
 def test_on_a_gpu_it_is_measured(monkeypatch):
-    for module in (fault_table, try_wait_probe):
-        monkeypatch.setattr(module, "default_backend", lambda: "gpu")
-        monkeypatch.setattr(module.needs, "lacking", lambda spec: "")
+    monkeypatch.setattr(fault_trials, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(fault_trials.needs, "lacking", lambda spec: "")
     asked = []
     monkeypatch.setattr(fault_table, "measure", lambda names: asked.append(names) or section())
     monkeypatch.setattr(try_wait_probe, "measure", lambda: TRIES)
@@ -312,9 +311,8 @@ def test_on_a_gpu_it_is_measured(monkeypatch):
 
 def test_a_gpu_without_a_copy_engine_shows_the_recording(recording, monkeypatch):
     recording(section())
-    for module in (fault_table, try_wait_probe):
-        monkeypatch.setattr(module, "default_backend", lambda: "gpu")
-        monkeypatch.setattr(module.needs, "lacking", lambda spec: "needs 9.0")
+    monkeypatch.setattr(fault_trials, "default_backend", lambda: "gpu")
+    monkeypatch.setattr(fault_trials.needs, "lacking", lambda spec: "needs 9.0")
     assert lab.tma_faults().source == "recorded"
     assert "Recorded on" in repr(lab.try_wait())
 
@@ -346,7 +344,7 @@ def test_the_rows_of_the_probe(monkeypatch):
 @pytest.mark.parametrize("target", ["90a", "120a"])
 def test_the_probe_compiles(target, tmp_path):
     (tmp_path / "probe.cu").write_text(try_wait_probe.sources()[1])
-    command = ["nvcc", *build._FLAGS, f"-I{build.kernels_folder()}", build._gencode(target)]
+    command = ["nvcc", *build.FLAGS, f"-I{build.kernels_folder()}", build.gencode(target)]
     files = ["-cubin", tmp_path / "probe.cu", "-o", tmp_path / "probe.cubin"]
     done = subprocess.run([*command, *files], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

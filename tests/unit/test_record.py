@@ -10,7 +10,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from gemmlab import counters, measurements, record, registry, tables
+from gemmlab import counters, measurements, record, recorded_sizes, registry, tables
 from gemmlab.errors import ArgumentError, BackendError, MeasurementError
 from gemmlab.measurements import Measurements, load, save
 from gemmlab.results import DEFAULT_BASELINES, BenchResult, BenchRow
@@ -310,10 +310,10 @@ def test_the_shapes_section_has_the_steps_that_take_any(on_a_gpu, measured, monk
     record.record(only=["shapes"], kernels=[NAIVE, COALESCED])
     ((kernels, sizes, baselines),) = measured.benched
     assert (kernels, baselines) == ([COALESCED], ("cublas", "cublaslt_best"))
-    assert sizes == list(record.SHAPES) and (4095, 4097, 4093) in sizes
+    assert sizes == list(recorded_sizes.SHAPES) and (4095, 4097, 4093) in sizes
     section = load(on_a_gpu).section("shapes")
     assert set(section["sources"]) == {COALESCED}
-    assert len(section["rows"]) == 3 * len(record.SHAPES)
+    assert len(section["rows"]) == 3 * len(recorded_sizes.SHAPES)
 
 
 def test_without_steps_for_any_shape_cublas_is_recorded_alone(on_a_gpu, measured, monkeypatch):
@@ -329,9 +329,9 @@ def test_steps_for_any_shape_take_any():
     assert "sgemm_20_any_shape" in there
     for name in there:
         assert registry.get(name).multiple_of == (1, 1, 1)
-    assert len(set(record.SHAPES)) == len(record.SHAPES)
+    assert len(set(recorded_sizes.SHAPES)) == len(recorded_sizes.SHAPES)
     cubes = {(size, size, size) for sizes in record.SIZES.values() for size in sizes}
-    assert not cubes & set(record.SHAPES)
+    assert not cubes & set(recorded_sizes.SHAPES)
 
 
 def test_tuning_comes_first_and_measures_everything_anew(on_a_gpu, measured, monkeypatch):
@@ -339,7 +339,7 @@ def test_tuning_comes_first_and_measures_everything_anew(on_a_gpu, measured, mon
     monkeypatch.setattr(record, "busy", lambda text: order.append(text) or nullcontext())
     record.record(sizes=[64], only=["benchmark", "tuning"], kernels=[NAIVE, COALESCED])
     assert order == ["recording tuning", "recording benchmark"]
-    assert measured.tuned == [(COALESCED, [(64, 64, 64), *record.SHAPES], True)]
+    assert measured.tuned == [(COALESCED, [(64, 64, 64), *recorded_sizes.SHAPES], True)]
     trials = load(on_a_gpu).trials()
     assert {(trial.kernel, trial.config) for trial in trials} == {
         (COALESCED, "a"),
@@ -437,7 +437,7 @@ def test_slow_steps_are_left_out_where_they_would_take_seconds():
 def test_shapes_are_recorded_in_the_family_s_types(on_a_gpu, halves):
     record.record(only=["shapes"], family="hgemm")
     there = sum(name in HALVES for name in record.ANY_SHAPE)
-    assert halves.benched == [(there, list(record.SHAPES), DEFAULT_BASELINES, "bf16")]
+    assert halves.benched == [(there, list(recorded_sizes.SHAPES), DEFAULT_BASELINES, "bf16")]
 
 
 def test_a_family_without_experiments_leaves_them_out(on_a_gpu, halves):

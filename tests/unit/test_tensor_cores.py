@@ -249,7 +249,7 @@ def listing(request, tmp_path_factory) -> tuple[str, str]:
         pytest.skip("nvcc is not installed")
     folder = tmp_path_factory.mktemp("probes")
     (folder / "probes.cu").write_text(sources(request.param)[1])
-    command = ["nvcc", *build._FLAGS, f"-I{build.kernels_folder()}", build._gencode(request.param)]
+    command = ["nvcc", *build.FLAGS, f"-I{build.kernels_folder()}", build.gencode(request.param)]
     files = ["-cubin", folder / "probes.cu", "-o", folder / "probes.cubin"]
     done = subprocess.run([*command, *files], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
