@@ -2,14 +2,13 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include "device_attribute.cuh"
 #include "refuse.cuh"
 
 // Up to `bytes` of it for each block of `kernel`.
 template <class... Params>
 cudaError_t allow_shared_memory(void (*kernel)(Params...), int bytes) {
-  int device = 0, most = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  const int most = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   if (bytes > most)
     return refuse(cudaErrorInvalidValue,
                   "a block asks for %d bytes of shared memory, and this GPU gives it %d at most; "

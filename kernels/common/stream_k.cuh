@@ -17,15 +17,17 @@ struct Schedule {
   int whole, longer;  // whole tiles of a block, and how many blocks have one more
   int busiest;        // k tiles of time of the block that takes longest
 
-  // depth: k tiles of a tile. most: blocks that run at once. price: to leave a piece in memory and
-  // to add it there, in the time of a k tile, when all blocks do that at once; a few are faster.
+  // depth: k tiles of a tile. most: blocks that run at once. price: the traffic of a piece that is
+  // left in memory, or added there, in k tiles of time, if all blocks have one; of fewer it is
+  // less. The way takes half as much more, however few they are.
   Schedule(int tiles, int depth, int most, int price)
       : tiles(tiles), depth(depth), blocks(tiles < most ? tiles : most) {
     const int over = tiles % most;
     whole = tiles / most, longer = over;
     int least = depth;  // the time that the tiles of the last wave take
     for (int sharing = 1; over > 0 && sharing <= most - over; ++sharing) {
-      const int each = 1 + price * (over + sharing) / most, added = 1 + sharing / over;
+      const int each = (price + 1) / 2 + price * (over + sharing) / most,
+                added = 1 + sharing / over;
       // Owners and helpers are done at the same time, but for what is added.
       const int left = (sharing * depth - over * each) / (over + sharing);
       const int time = depth - left + each * added;

@@ -31,25 +31,11 @@ cudaError_t encode_output(CUtensorMap* map, const Output<TC>& out, int WM, int W
   return cudaSuccess;
 }
 
-// 16-bit elements by the copy engine; what is outside of C it neither reads nor writes. map: of C,
-// in boxes of WM x WN, with the 128-byte swizzle. stage: WM lines of 128 bytes, aligned to 1024,
-// which the engine may still read of the last part; of this one it does until bulk_wait_read<0>()
-// returns. The mbarrier counts what it reads of C; parity: of its phase.
+// The part of C, in 16 bits, to WM lines of 128 bytes with the 128-byte swizzle, in which what C
+// was stands already if it counts (BETA).
 template <int WM, int WN, bool BETA, class TC>
-__device__ __forceinline__ void store_by_engine(const Output<TC>& out, const CUtensorMap* map,
-                                                uint32_t stage_addr, uint32_t bar_addr,
-                                                uint32_t& parity, int row, int col, int lane_id,
-                                                const float (&acc)[WM / 16][WN / 8][4]) {
-  // [engine]
-  if (lane_id == 0) {
-    bulk_wait_read<0>();
-    if constexpr (BETA) {
-      mbarrier_arrive_expect_tx(bar_addr, WM * WN * sizeof(TC));
-      tma_load_2d(stage_addr, map, bar_addr, col, row);
-    }
-  }
-  __syncwarp();
-  if constexpr (BETA) mbarrier_wait(bar_addr, parity), parity ^= 1;
+__device__ __forceinline__ void put_part(const Output<TC>& out, uint32_t stage_addr, int lane_id,
+                                         const float (&acc)[WM / 16][WN / 8][4]) {
   // A 16x16 is four 8x8 for ldmatrix and stmatrix; lane l names row l % 16, in the left half for
   // l < 16, else in the right one.
   const int at = swizzle<3, 3>(lane_id % 16 * 64 + lane_id / 16 * 8);
@@ -70,6 +56,28 @@ __device__ __forceinline__ void store_by_engine(const Output<TC>& out, const CUt
       }
       stmatrix_x4(addr, pairs);
     }
+}
+
+// 16-bit elements by the copy engine; what is outside of C it neither reads nor writes. map: of C,
+// in boxes of WM x WN, with the 128-byte swizzle. stage: WM lines of 128 bytes, aligned to 1024,
+// which the engine may still read of the last part; of this one it does until bulk_wait_read<0>()
+// returns. The mbarrier counts what it reads of C; parity: of its phase.
+template <int WM, int WN, bool BETA, class TC>
+__device__ __forceinline__ void store_by_engine(const Output<TC>& out, const CUtensorMap* map,
+                                                uint32_t stage_addr, uint32_t bar_addr,
+                                                uint32_t& parity, int row, int col, int lane_id,
+                                                const float (&acc)[WM / 16][WN / 8][4]) {
+  // [engine]
+  if (lane_id == 0) {
+    bulk_wait_read<0>();
+    if constexpr (BETA) {
+      mbarrier_arrive_expect_tx(bar_addr, WM * WN * sizeof(TC));
+      tma_load_2d(stage_addr, map, bar_addr, col, row);
+    }
+  }
+  __syncwarp();
+  if constexpr (BETA) mbarrier_wait(bar_addr, parity), parity ^= 1;
+  put_part<WM, WN, BETA>(out, stage_addr, lane_id, acc);
   fence_proxy_async();
   __syncwarp();
   if (lane_id == 0) {
@@ -77,6 +85,33 @@ __device__ __forceinline__ void store_by_engine(const Output<TC>& out, const CUt
     bulk_commit();
   }
   // [/engine]
+}
+
+// 16-bit elements with beta = 0, in rows that begin anywhere: the engine's stage, but its rows
+// leave as pairs of neighbours, for which 4 bytes are aligned. Lane l reads columns 2l and 2l + 1
+// of a row; if column 0 is at an odd place, it stores 2l + 1 and 2l + 2.
+template <int WM, int WN, class TC>
+__device__ __forceinline__ void store_by_pairs(const Output<TC>& out, uint32_t* stage, int row,
+                                               int col, int lane_id,
+                                               const float (&acc)[WM / 16][WN / 8][4]) {
+  // [pairs]
+  __syncwarp();  // the part before has been read
+  put_part<WM, WN, false>(out, smem_addr(stage), lane_id, acc);
+  __syncwarp();
+  const int width = min(WN, out.N - col), height = min(WM, out.M - row);
+  TC* to = out.C + (size_t)row * out.N + col;
+#pragma unroll 4
+  for (int i = 0; i < WM; ++i, to += out.N) {
+    const uint32_t pair = stage[swizzle<3, 3>(i * 64 + lane_id * 2 % WN) / 2];
+    const uint32_t next = __shfl_down_sync(0xffffffffu, pair, 1);
+    const bool odd = reinterpret_cast<size_t>(to) % 4 != 0, inside = i < height;
+    const int first = 2 * lane_id + odd;
+    const uint32_t aligned = odd ? pair >> 16 | next << 16 : pair;
+    if (inside && first + 1 < width) *reinterpret_cast<uint32_t*>(to + first) = aligned;
+    if (inside && first + 1 == width) *reinterpret_cast<uint16_t*>(to + first) = aligned;
+    if (inside && odd && lane_id == 0) *reinterpret_cast<uint16_t*>(to) = pair;
+  }
+  // [/pairs]
 }
 
 // Any type and any place: the sums go through shared memory in fp32, 32 columns at a time, and each
@@ -122,6 +157,9 @@ __device__ __forceinline__ void store_part(const Output<TC>& out, const CUtensor
     if (out.by_engine)
       return store_by_engine<WM, WN, true>(out, map, addr, bar_addr, parity, row, col, lane_id,
                                            acc);
+    if (out.beta == 0.0f)
+      return store_by_pairs<WM, WN>(out, reinterpret_cast<uint32_t*>(stage), row, col, lane_id,
+                                    acc);
   }
   store_by_lanes<WM, WN>(out, stage, row, col, lane_id, acc);
 }

@@ -45,34 +45,38 @@ struct WarpTile {
     for (int i = 0; i < WMITER * WNITER * 4; ++i) acc[i / 4 / WNITER][i / 4 % WNITER][i % 4] = 0.0f;
   }
   // Rows 16 apart are swizzled alike: their distance is added. offset: of the stage, in bytes.
+  // HEIGHT: how many fragments of A, from the top of the part on.
+  template <int HEIGHT>
   __device__ __forceinline__ void load(int step, int offset) {
 #pragma unroll
     for (int j = 0; j < WNITER / 2; ++j)
       ldmatrix_x4_trans(rB[step % 2][j], b_addr[j] + offset + step * MMA_K * LINE * sizeof(T));
 #pragma unroll
-    for (int i = 0; i < WMITER; ++i)
+    for (int i = 0; i < HEIGHT; ++i)
       ldmatrix_x4(rA[step % 2][i], a_addr[step] + offset + i * MMA_M * LINE * sizeof(T));
   }
   // Column by column, down and up: the fragment of B stays, and at the turn the one of A does.
+  template <int HEIGHT>
   __device__ __forceinline__ void multiply(int step) {
 #pragma unroll
     for (int j = 0; j < WNITER; ++j)
 #pragma unroll
-      for (int turn = 0; turn < WMITER; ++turn) {
-        const int i = j % 2 ? WMITER - 1 - turn : turn;
+      for (int turn = 0; turn < HEIGHT; ++turn) {
+        const int i = j % 2 ? HEIGHT - 1 - turn : turn;
         const uint32_t* b = &rB[step % 2][j / 2][j % 2 * 2];
         const uint32_t fragment[2] = {b[0], b[1]};
         mma_m16n8k16<T>(acc[i][j], rA[step % 2][i], fragment);
       }
   }
 
-  // Adds the products of `depth` k tiles, in the next stages of the ring.
-  template <class Ring>
+  // Adds the products of `depth` k tiles, in the next stages of the ring. HEIGHT: as above, where
+  // C ends below these fragments.
+  template <int HEIGHT = WMITER, class Ring>
   __device__ __forceinline__ void multiply_tiles(Ring& ring, int depth, int lane_id) {
     if (depth == 0) return;
     uint32_t used_addr = 0;
     ring.wait_full();
-    load(0, ring.offset);
+    load<HEIGHT>(0, ring.offset);
 #pragma unroll 1
     for (int k_tile = 0; k_tile < depth; ++k_tile) {
       // An arrival does not wait for an ldmatrix that has still to read, and the copy engine would
@@ -84,15 +88,25 @@ struct WarpTile {
 #pragma unroll
       for (int step = 0; step < STEPS; ++step) {
         if (step < STEPS - 1) {
-          load(step + 1, offset);
+          load<HEIGHT>(step + 1, offset);
         } else if (k_tile + 1 < depth) {
           ring.wait_full();
-          load(0, ring.offset);
+          load<HEIGHT>(0, ring.offset);
         }
-        multiply(step);
+        multiply<HEIGHT>(step);
       }
     }
     release(used_addr, lane_id);
+  }
+  // Their stages go by, for a warp whose part lies outside of C.
+  template <class Ring>
+  __device__ __forceinline__ static void pass_tiles(Ring& ring, int depth, int lane_id) {
+#pragma unroll 1
+    for (int k_tile = 0; k_tile < depth; ++k_tile) {
+      ring.wait_full();
+      release(ring.empty_addr(), lane_id);
+      ring.next();
+    }
   }
   __device__ __forceinline__ static void release(uint32_t empty_addr, int lane_id) {
     __syncwarp();

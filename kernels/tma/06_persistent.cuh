@@ -12,6 +12,7 @@
 #include <ptx/warp.cuh>
 
 #include "../common/block_order.cuh"
+#include "../common/device_attribute.cuh"
 #include "../common/host.cuh"
 #include "../common/shared_memory.cuh"
 #include "../common/stage_ring.cuh"
@@ -30,14 +31,6 @@ constexpr int LAUNCH_REGISTERS = 168, PRODUCER_REGISTERS = 40, CONSUMER_REGISTER
 using Ring = StageRing<STAGES, STAGE_BYTES>;
 // The stages, the parts, and the mbarriers: of the ring, and one of each part.
 constexpr int SMEM_BYTES = STAGES * STAGE_BYTES + WARPS * (PART_BYTES + 8) + Ring::BYTES;
-
-// One block fits on an SM, by its shared memory.
-inline int multiprocessors() {
-  int device = 0, count = 1;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-  return count;
-}
 
 template <class T, class TC>
 __global__ void __launch_bounds__(THREADS, 1)
@@ -131,7 +124,9 @@ inline cudaError_t launch_tma_06_persistent(const GemmArgs& g, cudaStream_t stre
   // [/encode]
   error = allow_shared_memory(kernel<T, TC>, SMEM_BYTES);
   if (error != cudaSuccess) return error;
-  const int tiles = ceil_div(g.M, BM) * ceil_div(g.N, BN);
-  return launch(kernel<T, TC>, dim3(min(tiles, multiprocessors())), dim3(THREADS), SMEM_BYTES,
-                stream, map_a, map_b, map_c, out, g.K);
+  // One block fits on an SM, by its shared memory.
+  const int most = device_attribute(cudaDevAttrMultiProcessorCount);
+  const int blocks = min(most, ceil_div(g.M, BM) * ceil_div(g.N, BN));
+  return launch(kernel<T, TC>, dim3(blocks), dim3(THREADS), SMEM_BYTES, stream, map_a, map_b, map_c,
+                out, g.K);
 }

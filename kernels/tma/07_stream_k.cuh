@@ -15,6 +15,7 @@
 #include <ptx/warp.cuh>
 
 #include "../common/block_order.cuh"
+#include "../common/device_attribute.cuh"
 #include "../common/host.cuh"
 #include "../common/shared_memory.cuh"
 #include "../common/stage_ring.cuh"
@@ -38,16 +39,9 @@ using Ring = StageRing<STAGES, STAGE_BYTES>;
 constexpr int SMEM_BYTES = STAGES * STAGE_BYTES + WARPS * (PART_BYTES + 8) + Ring::BYTES;
 
 // One block fits on an SM, by its shared memory.
-inline int multiprocessors() {
-  int device = 0, count = 1;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-  return count;
-}
-
 inline Schedule schedule(const GemmArgs& g) {
-  return Schedule(ceil_div(g.M, BM) * ceil_div(g.N, BN), ceil_div(g.K, BK), multiprocessors(),
-                  PRICE);
+  return Schedule(ceil_div(g.M, BM) * ceil_div(g.N, BN), ceil_div(g.K, BK),
+                  device_attribute(cudaDevAttrMultiProcessorCount), PRICE);
 }
 
 template <class T, class TC>

@@ -3,8 +3,9 @@
 // Change: the loop of tma_07_stream_k for five tiles. Small ones need fewer registers: their
 //   producer is one warp, and keeps what it has. Where rows of A or B do not begin at multiples of
 //   16 bytes, there is no tensor map of them: the loop runs on a copy in which they do. Where those
-//   of C do not, its elements leave one by one. Edges need no guards: loads bring zeros, stores are
-//   clipped; but a tile at the edge takes as long as a whole one.
+//   of C do not, its elements leave in pairs. Edges need no guards: loads bring zeros, stores are
+//   clipped. But zeros take the copy engine as long as elements: boxes wholly outside of C are not
+//   asked for, and warps whose part lies there only let the stages go by.
 // Which tile is fastest depends on the shape and on the GPU: lab.tune measures, `choose` guesses.
 // Source: beyond the articles.
 #pragma once
@@ -13,8 +14,9 @@
 #include <ptx/tma.cuh>
 #include <ptx/warp.cuh>
 
-#include "../common/block_order.cuh"
 #include "../common/dependent_launch.cuh"
+#include "../common/device_attribute.cuh"
+#include "../common/edges_first.cuh"
 #include "../common/host.cuh"
 #include "../common/realigned.cuh"
 #include "../common/shared_memory.cuh"
@@ -27,17 +29,23 @@
 namespace tma_08_any_shape {
 
 constexpr int BK = 64;
-constexpr int PRICE = 6;  // of a piece, in k tiles of time
+// Of a piece, in k tiles of time. Of tiles at the edges most warps have none.
+constexpr int PRICE = 6, LIGHT_PRICE = 3;
 
-// Of the 168 that each of 384 threads is launched with.
-constexpr int PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
+constexpr int LAUNCH_REGISTERS = 168, PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
+static_assert(128 * PRODUCER_REGISTERS + 256 * CONSUMER_REGISTERS <= 384 * LAUNCH_REGISTERS,
+              "else setmaxnreg waits for ever");
+
+// Rows of A in a box, and in the only one of a tile that has no more.
+constexpr int BOX = 64, LOW_BOX = 16;
 
 // BM x BN for a block, WM x WN for a warp.
 template <int BM_, int BN_, int WM_, int WN_, int STAGES_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, WM = WM_, WN = WN_, STAGES = STAGES_;
-  static constexpr int STAGE_BYTES = BK * (BM + BN) * 2;  // a tile of A, then the boxes of B
-  static constexpr int WARPS = (BM / WM) * (BN / WN), PART_BYTES = WM * 128;
+  static constexpr int ROW_BYTES = LINE * 2, A_BYTES = BM * ROW_BYTES;
+  static constexpr int STAGE_BYTES = A_BYTES + BN * BK * 2;  // a tile of A, then the boxes of B
+  static constexpr int WARPS = (BM / WM) * (BN / WN), PART_BYTES = WM * ROW_BYTES;
   // Eight warps of 64x64 need what a warpgroup of producers gives back.
   static constexpr bool GIVES = WARPS == 8 && WM * WN == 4096;
   static constexpr int THREADS = 32 * WARPS + (GIVES ? 128 : 32);
@@ -46,22 +54,57 @@ struct Tile {
   static constexpr int SMEM_BYTES = STAGES * STAGE_BYTES + WARPS * (PART_BYTES + 8) + Ring::BYTES;
   static_assert(BK == LINE && BN % LINE == 0, "a row of a box is what the swizzle spans");
   static_assert(STAGE_BYTES % 1024 == 0 && PART_BYTES % 1024 == 0, "the swizzle's pattern");
+
+  // A warp's rows and columns in the tile. At an edge only some warps have work: those of the first
+  // columns, like those of the first rows, are on different schedulers. Warp w is on number w % 4.
+  __device__ static int m(int warp) { return warp / (BN / WN) * WM; }
+  __device__ static int n(int warp) { return (warp + warp / 4) % (BN / WN) * WN; }
 };
 
-// The producer waits for the copies of A and B, if there are any.
+// What the producer loads of a tile whose first element is at (row, col) of C: the boxes in which
+// some row or column of C is.
+template <class S>
+struct Boxes {
+  int row, col;
+  int rows, columns;  // of the tile, in C
+  bool low;
+
+  __device__ Boxes(int row, int col, int M, int N)
+      : row(row), col(col), rows(M - row), columns(N - col), low(rows <= LOW_BOX) {}
+  __device__ int bytes() const {
+    const int lines = low ? LOW_BOX : min(S::BM, ceil_div(rows, BOX) * BOX);
+    return (lines + min(S::BN, ceil_div(columns, LINE) * LINE)) * S::ROW_BYTES;
+  }
+  __device__ __forceinline__ void load(const CUtensorMap* map_a, const CUtensorMap* map_low,
+                                       const CUtensorMap* map_b, uint32_t to_addr,
+                                       uint32_t bar_addr, int k) const {
+#pragma unroll
+    for (int i = 0; i < S::BM; i += BOX)
+      if (i == 0 || i < rows)
+        tma_load_2d(to_addr + i * S::ROW_BYTES, low ? map_low : map_a, bar_addr, k, row + i);
+#pragma unroll
+    for (int j = 0; j < S::BN; j += LINE)
+      if (j == 0 || j < columns)
+        tma_load_2d(to_addr + S::A_BYTES + j * S::ROW_BYTES, map_b, bar_addr, col + j, k);
+  }
+};
+
+// map_low: of A, in boxes of LOW_BOX rows. The producer waits for the copies of A and B, if there
+// are any.
 template <class T, class TC, class S>
 __global__ void __launch_bounds__(S::THREADS, 1)
-    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_b,
-           const __grid_constant__ CUtensorMap map_c, Output<TC> out, Schedule share,
-           float4* pieces, int* arrived) {
+    kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_low,
+           const __grid_constant__ CUtensorMap map_b, const __grid_constant__ CUtensorMap map_c,
+           Output<TC> out, Schedule share, float4* pieces, int* arrived) {
   constexpr int BM = S::BM, BN = S::BN, WM = S::WM, WN = S::WN, WARPS = S::WARPS;
-  constexpr int STAGE_BYTES = S::STAGE_BYTES, PART_BYTES = S::PART_BYTES;
   extern __shared__ __align__(1024) unsigned char smem[];
-  unsigned char* parts = smem + S::STAGES * STAGE_BYTES;
-  const uint32_t part_bars = smem_addr(parts + WARPS * PART_BYTES);
+  unsigned char* parts = smem + S::STAGES * S::STAGE_BYTES;
+  const uint32_t part_bars = smem_addr(parts + WARPS * S::PART_BYTES);
   typename S::Ring ring(part_bars + WARPS * 8);
 
-  const int warp_id = threadIdx.x / 32;
+  // The same for all lanes: a shuffle says so to the compiler, which then counts stages once for a
+  // warp, in uniform registers.
+  const int warp_id = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
   // [init]
   if (threadIdx.x == 0) {
     if (out.by_engine) tma_prefetch(&map_c);
@@ -77,20 +120,18 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     if constexpr (S::GIVES) setmaxnreg_dec<PRODUCER_REGISTERS>();
     if (warp_id > WARPS || !elect_one()) return;
     grid_dependency_wait();
-    const int rows = ceil_div(out.M, BM), columns = ceil_div(out.N, BN);
+    const EdgesFirst<BM, BN> tiles(out.M, out.N);
     const Queue queue(share);
     for (int i = 0; i < queue.count(); ++i) {
       const Work work = queue[i];
-      const int2 tile = tile_at(work.tile, rows, columns);
+      const int2 tile = tiles[work.tile];
+      const Boxes<S> boxes(tile.x * BM, tile.y * BN, out.M, out.N);
+      const int bytes = boxes.bytes();
       for (int k_tile = work.begin * BK; k_tile < work.end * BK; k_tile += BK) {
         ring.wait_empty();
-        const uint32_t to_addr = smem_addr(smem) + ring.offset;
-        mbarrier_arrive_expect_tx(ring.full_addr(), STAGE_BYTES);
-        tma_load_2d(to_addr, &map_a, ring.full_addr(), k_tile, tile.x * BM);
-#pragma unroll
-        for (int j = 0; j < BN; j += LINE)
-          tma_load_2d(to_addr + (BM + j) * LINE * sizeof(T), &map_b, ring.full_addr(),
-                      tile.y * BN + j, k_tile);
+        mbarrier_arrive_expect_tx(ring.full_addr(), bytes);
+        boxes.load(&map_a, &map_low, &map_b, smem_addr(smem) + ring.offset, ring.full_addr(),
+                   k_tile);
         ring.next();
       }
     }
@@ -101,18 +142,28 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   // [consume]
   if constexpr (S::GIVES) setmaxnreg_inc<CONSUMER_REGISTERS>();
   const int lane_id = threadIdx.x % 32;
-  const int rows = ceil_div(out.M, BM), columns = ceil_div(out.N, BN);
-  const int m = warp_id / (BN / WN) * WM, n = warp_id % (BN / WN) * WN;
-  WarpTile<T, BM, WM, WN> sums(smem_addr(smem), m, n, lane_id);
+  WarpTile<T, BM, WM, WN> sums(smem_addr(smem), S::m(warp_id), S::n(warp_id), lane_id);
   uint32_t part_parity = 0;
+  const EdgesFirst<BM, BN> tiles(out.M, out.N);
   const Queue queue(share);
   // The same for all lanes, which the compiler does not see.
   const int works = __shfl_sync(0xffffffffu, queue.count(), 0);
   for (int i = 0; i < works; ++i) {
     const Work work = queue[i];
     const int depth = __shfl_sync(0xffffffffu, work.end - work.begin, 0);
+    // [edge]
+    const int2 tile = tiles[work.tile];
+    const int2 at = make_int2(tile.x * BM + S::m(warp_id), tile.y * BN + S::n(warp_id));
+    if (!__all_sync(0xffffffffu, at.x < out.M && at.y < out.N)) {
+      sums.pass_tiles(ring, depth, lane_id);
+      continue;
+    }
     sums.clear();
-    sums.multiply_tiles(ring, depth, lane_id);
+    if (__all_sync(0xffffffffu, out.M - at.x <= LOW_BOX))
+      sums.template multiply_tiles<1>(ring, depth, lane_id);
+    else
+      sums.multiply_tiles(ring, depth, lane_id);
+    // [/edge]
     // [/consume]
 
     // [fixup]
@@ -126,10 +177,8 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     // [/fixup]
 
     // [store]
-    const int2 tile = tile_at(work.tile, rows, columns);
-    store_part<WM, WN>(out, &map_c, reinterpret_cast<float*>(parts + warp_id * PART_BYTES),
-                       part_bars + warp_id * 8, part_parity, tile.x * BM + m, tile.y * BN + n,
-                       lane_id, sums.acc);
+    store_part<WM, WN>(out, &map_c, reinterpret_cast<float*>(parts + warp_id * S::PART_BYTES),
+                       part_bars + warp_id * 8, part_parity, at.x, at.y, lane_id, sums.acc);
     // [/store]
   }
   if (lane_id == 0) bulk_wait_read<0>();  // shared memory lasts until the engine has read it
@@ -151,23 +200,19 @@ auto with_tile(int tile, F f) {
 // [choice]
 constexpr int COST[TILES] = {100, 106, 130, 150, 165};  // of an element of C, 64 k deep
 
-inline int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&value, which, device);
-  return value;
-}
-
+// If the tiles of the incomplete wave are light, only light ones are cut.
 template <class S>
 Schedule schedule(const GemmArgs& g) {
-  return Schedule(ceil_div(g.M, S::BM) * ceil_div(g.N, S::BN), ceil_div(g.K, BK),
-                  attribute(cudaDevAttrMultiProcessorCount), PRICE);
+  const EdgesFirst<S::BM, S::BN> tiles(g.M, g.N);
+  const int most = device_attribute(cudaDevAttrMultiProcessorCount);
+  return Schedule(tiles.tiles(), ceil_div(g.K, BK), most,
+                  tiles.tiles() % most <= tiles.light() ? LIGHT_PRICE : PRICE);
 }
 
 // The tile asked for, else the one that should take least time, one after the other on each SM.
 inline int choose(const GemmArgs& g) {
   if (g.config >= 0 && g.config < TILES) return g.config;
-  const int room = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  const int room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   int best = TILES - 1;
   long long least = 0;
   for (int tile = 0; tile < TILES; ++tile)
@@ -194,9 +239,12 @@ cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
   TC* C = static_cast<TC*>(g.C);
   const bool by_engine = is_half<TC> && g.N % 8 == 0 && RealignedInputs<T>::aligned(C);
   const Output<TC> out = {C, g.M, g.N, g.alpha, g.beta, by_engine};
-  CUtensorMap map_a, map_b, map_c;
+  CUtensorMap map_a, map_low, map_b, map_c;
   cudaError_t error =
-      encode_tensor_map(&map_a, A, g.M, g.K, p.lda, S::BM, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
+      encode_tensor_map(&map_a, A, g.M, g.K, p.lda, BOX, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
+  if (error != cudaSuccess) return error;
+  error =
+      encode_tensor_map(&map_low, A, g.M, g.K, p.lda, LOW_BOX, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
   if (error != cudaSuccess) return error;
   error = encode_tensor_map(&map_b, B, g.K, g.N, p.ldb, BK, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
   if (error != cudaSuccess) return error;
@@ -212,12 +260,12 @@ cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
   if (error != cudaSuccess) return error;
   const dim3 grid(share.blocks), block(S::THREADS);
   if (!p.copied())
-    return launch(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_b, map_c, out,
-                  share, pieces, arrived);
+    return launch(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_low, map_b,
+                  map_c, out, share, pieces, arrived);
   error = p.copy(stream);
   if (error != cudaSuccess) return error;
-  return launch_dependent(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_b, map_c,
-                          out, share, pieces, arrived);
+  return launch_dependent(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_low,
+                          map_b, map_c, out, share, pieces, arrived);
 }
 // [/run]
 

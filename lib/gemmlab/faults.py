@@ -17,6 +17,7 @@ _IN_FRONT = """
   __shared__ volatile int front[32];  // 128 bytes: static shared memory comes first
   if (threadIdx.x < 32) front[threadIdx.x] = 0;"""
 _EXPECT = "expect_tx(bar_addr, STAGE_BYTES)"
+_COLUMN = "bar_addr, k_tile, block_m);"  # of a box of A
 _PROXY_FENCE = "fence_proxy_async();  // what"
 
 # 32 k in a tile: a row of A's box has 64 bytes. The engine still starts rows 128 bytes apart.
@@ -54,23 +55,23 @@ _RELEASED_04 = {
 }
 _RELEASED_08 = {
     "if (g.config >= 0 && g.config < TILES) return g.config;": "return TILES - 1;  // 64x64",
-    "    sums.multiply_tiles(ring, depth, lane_id);": """    if (depth > 0) {
+    "    else\n      sums.multiply_tiles(ring, depth, lane_id);": """    else if (depth > 0) {
       ring.wait_full();
-      sums.load(0, ring.offset);
-    }
+      sums.template load<WM / 16>(0, ring.offset);
 #pragma unroll 1
     for (int k_tile = 0; k_tile < depth; ++k_tile) {
 #pragma unroll
       for (int step = 0; step < 4; ++step) {
-        if (step < 3) sums.load(step + 1, ring.offset);
+        if (step < 3) sums.template load<WM / 16>(step + 1, ring.offset);
         if (step == 2) sums.release(ring.empty_addr(), lane_id);
         if (step == 3) ring.next();
         if (step == 3 && k_tile + 1 < depth) {
           ring.wait_full();
-          sums.load(0, ring.offset);
+          sums.template load<WM / 16>(0, ring.offset);
         }
-        sums.multiply(step);
+        sums.template multiply<WM / 16>(step);
       }
+    }
     }""",
 }
 _FENCED_08 = {
@@ -96,6 +97,7 @@ FAULTS: dict[str, tuple[str, dict[str, str]]] = {
             "STAGES * (STAGE_BYTES + 8)": "STAGES * (STAGE_BYTES + 8) + 128",
         },
     ),
+    "01, columns from an odd one on": (LOAD, {_COLUMN: _COLUMN.replace("k_tile", "k_tile + 1")}),
     "01, rows of a box 64 bytes": (LOAD, _ROWS_OF_64),
     "01, rows of a box 256 bytes": (LOAD, _ROWS_OF_256),
     "01, maps without __grid_constant__": (LOAD, {"const __grid_constant__ ": "const "}),

@@ -34,7 +34,7 @@ class Owners(Schedule):
         over = self.tiles % self.most
         found = (0, 0, self.k_tiles if over else 0)
         for helpers in range(1, self.most - over + 1 if over else 1):
-            each = self.price * (over + helpers) // self.most + 1
+            each = (self.price + 1) // 2 + self.price * (over + helpers) // self.most
             cut = (helpers * self.k_tiles - over * each) // (over + helpers)
             time = self.k_tiles - cut + each * (1 + helpers // over)
             if cut > 0 and over * cut >= helpers and time < found[2]:
@@ -43,7 +43,10 @@ class Owners(Schedule):
 
     @property
     def price(self) -> int:
-        """Of a piece, in k tiles of time, if all blocks have one; fewer pay less, 1 at least."""
+        """The traffic of a piece, in k tiles of time, if all blocks have one; of fewer it is less.
+
+        The way costs half as much more, however few they are.
+        """
         return self.min_share
 
     @property
