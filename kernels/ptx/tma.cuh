@@ -11,6 +11,7 @@
 
 // Loads the box whose first element is column x of row y to a shared address, a multiple of 128.
 // The mbarrier then gets the bytes of the whole box.
+// x begins at a multiple of 16 bytes, here and below; any other is an illegal instruction.
 __device__ __forceinline__ void tma_load_2d(uint32_t dst_addr, const CUtensorMap* map,
                                             uint32_t bar_addr, int x, int y) {
   asm volatile(

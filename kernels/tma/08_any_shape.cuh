@@ -66,7 +66,7 @@ struct Tile {
 template <class S>
 struct Boxes {
   int row, col;
-  int rows, columns;  // of the tile, in C
+  int rows, columns;  // of C, from there on
   bool low;
 
   __device__ Boxes(int row, int col, int M, int N)
