@@ -130,7 +130,7 @@ def test_the_box_by_keyboard(show):
 def test_the_box_by_single_elements(show):
     page = show(swizzle="128B", x=36, y=0)
     page.get_by_role("button", name="x, column of the matrix: more").click()
-    expect(reading(page)).to_contain_text("column 37 of row 0")
+    expect(reading(page)).to_contain_text("column 37, byte 74 of a row and no multiple of 16")
     assert stats(page)[1] == "32"  # an element of 16 rows
     page.locator("[data-at='0,7']").click()
     expect(page.locator(".gl-hint")).to_contain_text("of which 93 to 99 exist: the rest is zeros")
@@ -219,7 +219,7 @@ def test_fields_follow_what_is_typed(show):
     expect(field(page, "boxDim")).to_contain_text("✗ refused")
     page.get_by_label("Matrix begins").select_option("2 bytes past it")
     expect(field(page, "globalAddress")).to_contain_text("0x7f0000000002")
-    expect(page.locator(".gl-hint")).to_contain_text("begin inside it by x and y")
+    expect(page.locator(".gl-hint")).to_contain_text("copy the matrix to an aligned address")
 
 
 def test_what_was_no_number_is_put_back(show):

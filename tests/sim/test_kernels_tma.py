@@ -6,6 +6,7 @@ import pytest
 from step_cases import StepCase, step_cases
 
 from gemmlab import registry
+from gemmlab.faults import FAULTS
 from gemmlab.precision import PRECISIONS
 
 LOAD, TWO_BLOCKS, STORE = "tma_01_load", "tma_02_two_blocks", "tma_03_store"
@@ -88,6 +89,7 @@ MISTAKES = {
     ),
     "no proxy fence": (STORE, {_FENCE: "// what"}, "missing-fence"),
     "one proxy fence": (STORE, {_FENCE: f"if (tid == 0) {_FENCE}"}, "missing-fence"),
+    "an odd column": (*FAULTS["01, columns from an odd one on"], "misaligned"),
     "no barrier before the store": (STORE, {"  __syncthreads();      // and": "  // and"}, "race"),
     "no wait for the store": (STORE, {"    bulk_wait_read<0>();": "    "}, "unfinished"),
     "old C behind the edge": (STORE, {" && in_row < M && in_col < N": ""}, "out-of-bounds"),

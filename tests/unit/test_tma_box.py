@@ -42,7 +42,7 @@ def test_what_follows_from_a_map():
 
 BAD = [
     ({"address": 8}, "address: got 0x8, which is 8 past a multiple of 16 bytes"),
-    ({"address": 0}, "address: .* or null; give the start of the matrix"),
+    ({"address": 0}, "address: .* or null; copy the matrix to an aligned address"),
     ({"rows": 0}, "rows: got 0, allowed are 1 to 2^32"),
     ({"columns": (1 << 32) + 1}, "columns: got 4294967297, allowed are 1 to 2^32"),
     (
@@ -219,6 +219,20 @@ def test_words_of_a_chunk():
     moved = said(0, 0, (5, 2), 128)
     assert "slot 4 (2 xor 6)" in moved
     assert moved.endswith("A kernel that takes chunk ^ (row & 7) looks in slot 7.")
+
+
+@pytest.mark.parametrize(
+    ("x", "dtype", "said"),
+    [
+        (33, "bf16", "column 33, byte 66 of a row and no multiple of 16: .* column 32 or 40."),
+        (-1, "bf16", "column -1, byte -2 of a row and no multiple of 16: .* column -8 or 0."),
+        (6, "fp32", "column 6, byte 24 of a row and no multiple of 16: .* column 4 or 8."),
+        (-16, "uint8", "column -16 of row 3. The mbarrier gets 256 bytes"),
+    ],
+)
+def test_where_a_box_cannot_begin(x, dtype, said):
+    box = map_of(dtype=dtype, box_columns=16).box(x, 3)
+    assert re.match(f"The box begins at {said}", words.describe_box(box))
 
 
 def test_words_of_a_start():

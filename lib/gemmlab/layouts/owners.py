@@ -45,7 +45,7 @@ class Owners(Schedule):
     def price(self) -> int:
         """The traffic of a piece, in k tiles of time, if all blocks have one; of fewer it is less.
 
-        The way costs half as much more, however few they are.
+        The way costs half as much more, rounded up, however few they are.
         """
         return self.min_share
 

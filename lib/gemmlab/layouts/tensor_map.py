@@ -1,10 +1,10 @@
 """What a tensor map says, and where the copy engine (TMA) puts a box of a row-major matrix.
 
 cuTensorMapEncodeTiled (cuda.h) writes a tensor map: of a matrix, and of the size of a box. One
-instruction loads the box whose first element is column x of row y; what lies outside of the matrix
-is read as zero, and the mbarrier is told of all bytes of the box. In shared memory its rows stand a
-pitch apart: their own bytes or, with a swizzle, its span, of which shorter rows leave the rest
-alone.
+instruction loads the box whose first element is column x of row y, x a multiple of 16 bytes; what
+lies outside of the matrix is read as zero, and the mbarrier is told of all bytes of the box. In
+shared memory its rows stand a pitch apart: their own bytes or, with a swizzle, its span, of which
+shorter rows leave the rest alone.
 
 A swizzle XORs bits of the address: 4 to 6 with 7 to 9 for 128B (CuTe: Swizzle<3,4,3> on bytes), 4
 and 5 with 7 and 8 for 64B, 4 with 7 for 32B. It is the address in shared memory and not the row of
@@ -134,7 +134,7 @@ class Arguments:
             return ""
         return (
             f"got {self.address:#x}, which is {self.address % CHUNK} past a multiple of 16 bytes, "
-            "or null; give the start of the matrix, and begin inside it by x and y"
+            "or null; copy the matrix to an aligned address"
         )
 
     def _row_stride(self) -> str:

@@ -61,7 +61,7 @@ FIELDS: dict[str, tuple[str, str, str, str, tuple[str, ...]]] = {
         "bytes",
         "Of element (0, 0), in global memory.",
         "A multiple of 16.",
-        "Any other is refused. So a box can begin at any element, but a matrix cannot.",
+        "Any other is refused. Along its row a box begins at a multiple of 16 bytes, too.",
         ("address",),
     ),
     "globalDim": (
@@ -180,7 +180,15 @@ def describe_map(a: Arguments) -> str:
 
 
 def describe_box(box: Box) -> str:
-    """What the mbarrier is told, and what lies outside."""
+    """What the mbarrier is told, and what lies outside; or where a box cannot begin."""
+    past = box.x * box.map.element % CHUNK
+    if past:
+        before = box.x - past // box.map.element
+        return (
+            f"The box begins at column {box.x}, byte {box.x * box.map.element} of a row and no "
+            "multiple of 16: a GPU ends the kernel with an illegal instruction. Begin at column "
+            f"{before} or {before + CHUNK // box.map.element}."
+        )
     bytes_, zeros = box.bytes, box.zero_bytes
     told = f"The box begins at column {box.x} of row {box.y}. The mbarrier gets {bytes_:,} bytes"
     if zeros == bytes_:

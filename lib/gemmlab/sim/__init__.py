@@ -13,9 +13,7 @@ What is not seen, because nothing reports it:
 - memcpy of more than 16 bytes, and __device__ variables: executed, not counted;
 - the wavefronts and sectors of atomics, the accesses to other blocks' shared memory, and the
   wavefronts of the copy engine: checked, not counted;
-- barriers of a cluster in a part of a warp, or two arrivals without a wait between them;
-- TMA boxes at negative coordinates: filled with zeros here, and an illegal instruction on the H200
-  in the one case that was tried, for a reason not yet known.
+- barriers of a cluster in a part of a warp, or two arrivals without a wait between them.
 An untraced run (`launch`) checks only what costs nothing: deadlock, index bounds, unmapped memory,
 the operands of barriers, copies and tensor cores.
 A loop without end is given up after a while, and a run that would take minutes has to be allowed.

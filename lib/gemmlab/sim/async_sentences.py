@@ -129,6 +129,7 @@ KINDS = (
     ("copy-size", True, _copy_size),
     ("out-of-bounds", True, _copy_source),
     ("misaligned", True, barriers.misaligned_operand),
+    ("misaligned", True, barriers.misaligned_column),
     ("bad-argument", True, barriers.bad_argument),
     ("bad-argument", True, barriers.bad_tensor_map),
     ("barrier-misuse", True, barriers.missing),

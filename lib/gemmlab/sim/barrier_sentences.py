@@ -20,6 +20,16 @@ def misaligned_operand(row: RawFinding, line: str, other: str) -> str:
     )
 
 
+def misaligned_column(row: RawFinding, line: str, other: str) -> str:
+    """A column at which no box of the copy engine can begin."""
+    column, element = row.number[0], row.number[1]
+    return (
+        f"{line} gives {name(row.name)} column {column}, byte {column * element} of a row and no "
+        "multiple of 16, which a GPU answers with 'an illegal instruction was encountered'; start "
+        f"the box at a multiple of 16 bytes, here {16 // element} elements"
+    )
+
+
 def bad_argument(row: RawFinding, line: str, other: str) -> str:
     """A number out of its range."""
     return f"{line} gives {name(row.name)} {row.number[0]} {name(row.other_name)}"

@@ -33,7 +33,7 @@ const boxProblem = (n) => (n >= 1 && n <= 256 ? ""
 function addressProblem({ address }) {
   if (address === null || (address && address % CHUNK === 0)) return "";
   return `got 0x${address.toString(16)}, which is ${address % CHUNK} past a multiple of 16 ` +
-    "bytes, or null; give the start of the matrix, and begin inside it by x and y";
+    "bytes, or null; copy the matrix to an aligned address";
 }
 
 function strideProblem(map, { element, stride }) {

@@ -19,6 +19,13 @@ export function describeMap(map) {
 }
 
 export function describeBox({ box, bytes, zeros }) {
+  const { element, count } = sizes(box.map);
+  const before = Math.floor(box.x / count) * count;
+  if (before !== box.x) {
+    return `The box begins at column ${box.x}, byte ${box.x * element} of a row and no multiple ` +
+      "of 16: a GPU ends the kernel with an illegal instruction. Begin at column " +
+      `${before} or ${before + count}.`;
+  }
   const told = `The box begins at column ${box.x} of row ${box.y}. The mbarrier gets ` +
     `${written(bytes)} bytes`;
   if (zeros === bytes) return `${told}, all of them zeros: the box lies outside of the matrix.`;

@@ -43,6 +43,7 @@ enum class Kind : u32 {
   COPY_SOURCE,             // name: a copy; its source is not in global memory
   // Of barriers and the copy engine (gemmlab/sim/barrier_sentences.py); name: the operation.
   MISALIGNED_OPERAND,  // number: the alignment of a shared address, bytes past it
+  MISALIGNED_COLUMN,   // at which a box of the copy engine begins; number: it, an element's bytes
   BAD_ARGUMENT,        // number: the value; other_name: what it is, and what is allowed
   BAD_TENSOR_MAP,      // an address at which no tensor map stands
   MBARRIER_MISSING,    // an address at which no mbarrier has been initialised

@@ -31,7 +31,7 @@ struct RowPart {
 
 struct Box {
   TensorMap map;
-  i64 x, y;     // of its first element, also outside of the tensor
+  i64 x, y;     // of its first element, also outside of the tensor; x: a multiple of 16 bytes
   u32 address;  // in shared memory
 
   u32 row_bytes() const { return map.box_columns * map.element_bytes; }

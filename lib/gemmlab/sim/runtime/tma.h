@@ -8,8 +8,8 @@
 namespace sim {
 
 // The box that an instruction names, with a copy of the tensor map: the kernel's parameters may be
-// gone when the box is moved. Gives up the block if the map, the shared or the global memory is not
-// what the engine can take. `shared`: what it does to shared memory.
+// gone when the box is moved. Gives up the block if the map, the column x, the shared or the global
+// memory is not what the engine can take. `shared`: what it does to shared memory.
 Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u32 address, int x,
              int y);
 // Counts the request: its 32-byte sectors of global memory. Shared memory is written and read past

@@ -1,4 +1,4 @@
-// Stand-in for kernels/ptx/tma.cuh.
+// Stand-in for kernels/ptx/tma.cuh. An x that is no multiple of 16 bytes is refused, as on a GPU.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime.h>
