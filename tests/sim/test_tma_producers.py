@@ -4,34 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from step_cases import StepCase
+from tma_cases import (
+    ANY_SHAPE,
+    CHEAP,
+    CONFIGS,
+    FOUR_SMS,
+    PERSISTENT,
+    STREAM_K,
+    TILES,
+    case_of,
+    moved,
+    right_without_findings,
+    unblamed,
+)
 
-from gemmlab import registry, sim
+from gemmlab import sim
 from gemmlab.errors import RefusedError
-from gemmlab.precision import HALF, PRECISIONS
+from gemmlab.precision import HALF
 
-PRODUCER, WIDE, PERSISTENT = "tma_04_producer_warp", "tma_05_wide_tile", "tma_06_persistent"
-STREAM_K, ANY_SHAPE = "tma_07_stream_k", "tma_08_any_shape"
-CONFIGS = range(len(registry.get(ANY_SHAPE).configs))
-TILES = ((256, 128), (128, 128), (128, 64), (128, 64), (64, 64))
-# A GPU of 4 SMs, on which a cut costs little: small sizes are cut there.
-FOUR_SMS = {
-    PERSISTENT: {"return count;": "return 4;"},
-    STREAM_K: {"return count;": "return 4;", "PRICE = 6;": "PRICE = 1;"},
-    ANY_SHAPE: {"attribute(cudaDevAttrMultiProcessorCount)": "4", "PRICE = 6;": "PRICE = 1;"},
-}
+PRODUCER, WIDE = "tma_04_producer_warp", "tma_05_wide_tile"
 K = 456  # 8 tiles, the last one ragged
-
-
-def case_of(name: str, precision: str = "bf16") -> StepCase:
-    return StepCase(registry.get(name), PRECISIONS[precision])
-
-
-def right_without_findings(case: StepCase, *given, **options):
-    trace, right = case.traced(*given, **options)
-    assert right and trace.findings == ()
-    assert [line for line in trace.lines if line.conflicts] == []
-    return trace
 
 
 # ---- tiles of 4 SMs ----
@@ -65,11 +57,11 @@ def test_tiles_that_are_cut(name, config, tiles, precision):
     assert "atom.global" in trace.totals()  # pieces have been counted
 
 
-@pytest.mark.parametrize("changes", [{"PRICE = 6;": "PRICE = 1;"}, {}], ids=["cheap", "as it is"])
+@pytest.mark.parametrize("cheap", [True, False])
 @pytest.mark.parametrize("name", [STREAM_K, ANY_SHAPE])
-def test_more_blocks_than_tiles(name, changes):
+def test_more_blocks_than_tiles(name, cheap):
     """On all 132 SMs: many helpers of one tile, some of which have a k tile or two."""
-    right_without_findings(case_of(name), (64, 72, 2056), changes, 1.0)
+    right_without_findings(case_of(name), (64, 72, 2056), CHEAP[name] if cheap else {}, 1.0)
 
 
 def test_pieces_are_added_in_the_order_of_k():
@@ -107,22 +99,6 @@ def test_every_tile_takes_every_shape(config, sizes, precision):
         right_without_findings(case_of(ANY_SHAPE, precision), sizes, None, beta, config=config)
 
 
-# Pointers that are some elements further than the arrays.
-_HEADS = (
-    "workspace_tma_08_any_shape(const GemmArgs& {}) {{",
-    "launch_tma_08_any_shape(const GemmArgs& {}, cudaStream_t stream) {{",
-)
-
-
-def moved(a: int, b: int, c: int) -> dict[str, str]:
-    shift = f"""
-  GemmArgs g = given;
-  g.A = static_cast<const T*>(g.A) + {a};
-  g.B = static_cast<const T*>(g.B) + {b};
-  g.C = static_cast<TC*>(g.C) + {c};"""
-    return {head.format("g"): head.format("given") + shift for head in _HEADS}
-
-
 @pytest.mark.parametrize("places", [(1, 0, 0), (0, 3, 1), (2, 4, 3), (8, 8, 8)], ids=str)
 @pytest.mark.parametrize("precision", ["bf16", "fp16_fp32"])
 def test_addresses_need_no_alignment(places, precision):
@@ -137,7 +113,7 @@ def test_addresses_need_no_alignment(places, precision):
         for n, of in zip(places, matrices, strict=True)
     )
     trace = module.trace(A, B, C, M, N, depth, 2.0, 1.0)
-    assert trace.findings == ()
+    unblamed(trace)
     expected = case.rounded(2.0 * (plain[0] @ plain[1]) + plain[2])
     np.testing.assert_array_equal(C[places[2] :].reshape(M, N), expected)
     assert not C[: places[2]].any()

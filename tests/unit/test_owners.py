@@ -31,12 +31,12 @@ def test_every_k_tile_is_done_once(tiles, k_tiles, price):
 @pytest.mark.parametrize(
     ("n", "split", "helpers", "cut", "before", "longest", "parts"),
     [
-        (1024, 32, 29, 6, 16, 10, 88),
+        (1024, 0, 0, 0, 16, 16, 0),
         (2048, 0, 0, 0, 32, 32, 0),
         (4096, 0, 0, 0, 256, 256, 0),
-        (5120, 8, 31, 63, 560, 497, 46),
-        (8192, 68, 63, 58, 2048, 1990, 197),
-        (16384, 8, 55, 223, 16128, 15905, 70),
+        (5120, 8, 23, 58, 560, 502, 38),
+        (8192, 68, 63, 57, 2048, 1991, 197),
+        (16384, 8, 47, 218, 16128, 15910, 62),
     ],
 )
 def test_numbers_that_the_chapter_names(n, split, helpers, cut, before, longest, parts):

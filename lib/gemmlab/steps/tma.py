@@ -96,7 +96,7 @@ STEPS: tuple[KernelSpec, ...] = (
     ),
     step(
         "tma_08_any_shape",
-        idea="any M, N, K and alignment: five tiles, light edges, copies where there is no tensor map",
+        idea="any M, N, K and alignment: five tiles, and copies where there is no tensor map",
         tile=(128, 64, 64),
         thread_tile=(8, 4),
         threads=288,

@@ -183,22 +183,21 @@ _COPIED = {
 # On 4 SMs, tiles of 256x128: 8 of 4 k tiles, 6 and 5 of 8. Where tiles are cut, the two of the
 # first wave are in two pieces each, of which one block has two; or its one tile is in three.
 _WHOLE, _TWO_CUT, _ONE_CUT = (200, 904, 200), (264, 328, 456), (200, 584, 456)
-_ODD = (264, 261, 331)  # A and B are copied, C leaves element by element
+_ODD = (264, 261, 331)  # A and B are copied, C leaves in pairs or element by element
+_EMPTY = (264, 261, 0)  # without k tiles, a warp meets nowhere else between two parts of C
+_FOUR_SMS = ("device_attribute(cudaDevAttrMultiProcessorCount)", "4")
 _FEW_SMS: dict[str, dict] = {
     "tma_06_persistent": {
         "sizes": (_WHOLE, (64, 72, 456)),
-        "small": (("return count;", "return 4;"),),
+        "small": (_FOUR_SMS,),
     },
     "tma_07_stream_k": {
         "sizes": (_WHOLE, _TWO_CUT, _ONE_CUT),
-        "small": (("return count;", "return 4;"), ("PRICE = 6;", "PRICE = 1;")),
+        "small": (_FOUR_SMS, ("PRICE = 6;", "PRICE = 1;")),
     },
     "tma_08_any_shape": {
-        "sizes": (_WHOLE, _TWO_CUT, _ONE_CUT, _ODD),
-        "small": (
-            ("attribute(cudaDevAttrMultiProcessorCount)", "4"),
-            ("PRICE = 6;", "PRICE = 1;"),
-        ),
+        "sizes": (_WHOLE, _TWO_CUT, _ONE_CUT, _ODD, _EMPTY),
+        "small": (_FOUR_SMS, ("PRICE = 6, LIGHT_PRICE = 3;", "PRICE = 1, LIGHT_PRICE = 1;")),
         "config": 0,
         "helpers": True,
     },

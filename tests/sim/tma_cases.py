@@ -1,0 +1,58 @@
+"""Steps of Part III with a producer: traced, on few SMs, and with pointers to other places."""
+
+from __future__ import annotations
+
+from step_cases import StepCase
+
+from gemmlab import registry, sim
+from gemmlab.precision import PRECISIONS
+
+PERSISTENT, STREAM_K, ANY_SHAPE = "tma_06_persistent", "tma_07_stream_k", "tma_08_any_shape"
+CONFIGS = range(len(registry.get(ANY_SHAPE).configs))
+TILES = ((256, 128), (128, 128), (128, 64), (128, 64), (64, 64))
+# A cut costs little: small sizes are cut.
+CHEAP = {
+    PERSISTENT: {},
+    STREAM_K: {"PRICE = 6;": "PRICE = 1;"},
+    ANY_SHAPE: {"PRICE = 6, LIGHT_PRICE = 3;": "PRICE = 1, LIGHT_PRICE = 1;"},
+}
+# A GPU of 4 SMs, too.
+FOUR_SMS = {
+    name: {"device_attribute(cudaDevAttrMultiProcessorCount)": "4", **cheap}
+    for name, cheap in CHEAP.items()
+}
+# Pointers that are some elements further than the arrays.
+_HEADS = (
+    "workspace_tma_08_any_shape(const GemmArgs& {}) {{",
+    "launch_tma_08_any_shape(const GemmArgs& {}, cudaStream_t stream) {{",
+)
+
+
+def case_of(name: str, precision: str = "bf16") -> StepCase:
+    """A step by its name, in a precision."""
+    return StepCase(registry.get(name), PRECISIONS[precision])
+
+
+def right_without_findings(case: StepCase, *given, **options) -> sim.Trace:
+    """The trace of a launch that is right, and in which the simulator has found nothing."""
+    trace, right = case.traced(*given, **options)
+    unblamed(trace)
+    assert right
+    return trace
+
+
+def unblamed(trace: sim.Trace) -> sim.Trace:
+    """The same trace, without a finding or a bank conflict."""
+    assert trace.findings == ()
+    assert [line for line in trace.lines if line.conflicts] == []
+    return trace
+
+
+def moved(a: int, b: int, c: int) -> dict[str, str]:
+    """Changes of tma_08: A, B and C begin so many elements behind what it is given."""
+    shift = f"""
+  GemmArgs g = given;
+  g.A = static_cast<const T*>(g.A) + {a};
+  g.B = static_cast<const T*>(g.B) + {b};
+  g.C = static_cast<TC*>(g.C) + {c};"""
+    return {head.format("g"): head.format("given") + shift for head in _HEADS}
