@@ -4,8 +4,8 @@
 #include "host.cuh"
 
 // Tiles of BM x BN. The last row of tiles comes first if at most half of its rows lie in C, then
-// the last column if that is so of its columns; what is left goes in strips. Tiles that come first
-// are those that stream_k.cuh cuts.
+// the last column if that is so of its columns; what is left goes in strips. stream_k.cuh cuts
+// from the first tile on, these before others.
 template <int BM, int BN>
 struct EdgesFirst {
   int rows, columns;

@@ -88,8 +88,9 @@ __device__ __forceinline__ void store_by_engine(const Output<TC>& out, const CUt
 }
 
 // 16-bit elements with beta = 0, in rows that begin anywhere: the engine's stage, but its rows
-// leave as pairs of neighbours, for which 4 bytes are aligned. Lane l reads columns 2l and 2l + 1
-// of a row; if column 0 is at an odd place, it stores 2l + 1 and 2l + 2.
+// leave as pairs at multiples of 4 bytes. Lane l reads columns 2l and 2l + 1 of a row. If column 0
+// is at an odd place, it stores 2l + 1 and, from lane l + 1, 2l + 2; lane 0 stores column 0 alone.
+// So is a last column without a partner. With WN = 32, lanes from 16 on have no columns.
 template <int WM, int WN, class TC>
 __device__ __forceinline__ void store_by_pairs(const Output<TC>& out, uint32_t* stage, int row,
                                                int col, int lane_id,

@@ -3,9 +3,10 @@
 // Change: the loop of tma_07_stream_k for five tiles. Small ones need fewer registers: their
 //   producer is one warp, and keeps what it has. Where rows of A or B do not begin at multiples of
 //   16 bytes, there is no tensor map of them: the loop runs on a copy in which they do. Where those
-//   of C do not, its elements leave in pairs. Edges need no guards: loads bring zeros, stores are
-//   clipped. But zeros take the copy engine as long as elements: boxes wholly outside of C are not
-//   asked for, and warps whose part lies there only let the stages go by.
+//   of C do not, 16-bit elements leave in pairs, or by lanes if beta counts. Edges need no guards:
+//   loads bring zeros, stores are clipped. But zeros take the copy engine at least as long as
+//   elements: boxes in which nothing of C is are not asked for, and warps whose part lies there
+//   only let the stages go by.
 // Which tile is fastest depends on the shape and on the GPU: lab.tune measures, `choose` guesses.
 // Source: beyond the articles.
 #pragma once
@@ -29,7 +30,8 @@
 namespace tma_08_any_shape {
 
 constexpr int BK = 64;
-// Of a piece, in k tiles of time. Of tiles at the edges most warps have none.
+// Of a piece, in k tiles of time; of a light tile (edges_first.cuh) half of the warps or more have
+// no sums.
 constexpr int PRICE = 6, LIGHT_PRICE = 3;
 
 constexpr int LAUNCH_REGISTERS = 168, PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
@@ -56,7 +58,8 @@ struct Tile {
   static_assert(STAGE_BYTES % 1024 == 0 && PART_BYTES % 1024 == 0, "the swizzle's pattern");
 
   // A warp's rows and columns in the tile. At an edge only some warps have work: those of the first
-  // columns, like those of the first rows, are on different schedulers. Warp w is on number w % 4.
+  // WN columns, like those of the first WM rows, are on different schedulers, if warp w is on
+  // number w % 4.
   __device__ static int m(int warp) { return warp / (BN / WN) * WM; }
   __device__ static int n(int warp) { return (warp + warp / 4) % (BN / WN) * WN; }
 };
@@ -151,6 +154,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   for (int i = 0; i < works; ++i) {
     const Work work = queue[i];
     const int depth = __shfl_sync(0xffffffffu, work.end - work.begin, 0);
+    // The same for all lanes, too: what a vote says the compiler believes.
     // [edge]
     const int2 tile = tiles[work.tile];
     const int2 at = make_int2(tile.x * BM + S::m(warp_id), tile.y * BN + S::n(warp_id));
@@ -200,7 +204,9 @@ auto with_tile(int tile, F f) {
 // [choice]
 constexpr int COST[TILES] = {100, 106, 130, 150, 165};  // of an element of C, 64 k deep
 
-// If the tiles of the incomplete wave are light, only light ones are cut.
+// Light tiles come first. If they are enough for the incomplete wave, only light ones are cut; else
+// all pieces have the price of whole tiles. One block on an SM is assumed: of the last two tiles
+// two would fit.
 template <class S>
 Schedule schedule(const GemmArgs& g) {
   const EdgesFirst<S::BM, S::BN> tiles(g.M, g.N);
