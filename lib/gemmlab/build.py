@@ -186,19 +186,21 @@ def arch() -> str:
 
 def resources(spec: KernelSpec, target: str = "90a", precision: str = "") -> Resources:
     """Registers, spills and shared memory of a step, as ptxas reports them. Needs nvcc, no GPU."""
+    return _parse_ptxas(ptxas_log(spec, target, precision))
+
+
+def ptxas_log(spec: KernelSpec, target: str = "90a", precision: str = "") -> str:
+    """What ptxas reports of a step, kernel by kernel. Raises BuildError, BackendError."""
     launch = spec.launch + spec.template_arguments(precision)
     command = [nvcc(), *FLAGS, f"-I{kernels_folder()}", gencode(target), "-Xptxas=-v"]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "kernel.cu"
         source.write_text(source_text(spec.path, launch, spec.workspace))
-        done = subprocess.run(
-            [*command, "-cubin", str(source), "-o", f"{folder}/kernel.cubin"],
-            capture_output=True,
-            text=True,
-        )
+        files = ["-cubin", str(source), "-o", f"{folder}/kernel.cubin"]
+        done = subprocess.run([*command, *files], capture_output=True, text=True)
     if done.returncode:
         raise BuildError(f"{spec.name} did not compile:\n{compiler_lines(done.stderr)}")
-    return _parse_ptxas(done.stderr)
+    return done.stderr
 
 
 def _parse_ptxas(log: str) -> Resources:

@@ -14,7 +14,9 @@ DIFF_BUDGET = 80  # changed lines from a step to its parent
 # Steps whose one idea takes more: a kernel of its own, a schedule, a way for every shape.
 LARGE_STEPS = {"sgemm_16_packed_a": 150, "sgemm_17_pipeline": 210, "sgemm_19_stream_k": 290}
 LARGE_STEPS |= {"hgemm_19_stream_k": 200, "sgemm_20_any_shape": 500, "hgemm_20_any_shape": 500}
-LARGE_STEPS |= {"tma_08_any_shape": 290}
+LARGE_STEPS |= {"tma_08_any_shape": 281}
+# A step that is to give its boxes and its choice to headers when its figures are recorded anew.
+LONG_STEPS = {"tma_08_any_shape": 297}
 # Steps that turn to another interface for the same products, or change the order of all that a tile
 # is made of: more lines, and still one idea.
 LARGE_DIFFS = LARGE_STEPS | {"hgemm_06_wmma": 100, "hgemm_10_mma": 100, "hgemm_12_mma_pipeline": 90}
@@ -34,7 +36,8 @@ def test_file_keeps_the_contract(spec):
     assert (f"inline size_t workspace_{spec.name}(const GemmArgs& g)" in text) == spec.workspace
     assert len(set(spec.configs)) == len(spec.configs) != 1
     assert "static_assert" in text and "// Source:" in text
-    assert len(lines) <= (300 if spec.name in LARGE_STEPS else 220) and max(map(len, lines)) <= 100
+    most = LONG_STEPS.get(spec.name, 280 if spec.name in LARGE_STEPS else 220)
+    assert len(lines) <= most and max(map(len, lines)) <= 100
     opened = re.findall(r"// \[(\w+)\]", text)
     assert opened and sorted(opened) == sorted(re.findall(r"// \[/(\w+)\]", text))
 

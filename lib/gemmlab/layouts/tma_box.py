@@ -47,8 +47,8 @@ class Box:
     """Where the bytes of a box stand.
 
     x, y: column and row of its first element in the matrix; a GPU takes an x of whole chunks only,
-    and what stands where is told of any. address: where the tile begins in
-    shared memory, in bytes. Raises ArgumentError unless that is a multiple of 128.
+    and what stands where is told of any. address: where the tile begins in shared memory, in bytes.
+    Raises ArgumentError unless that is a multiple of 128.
     """
 
     map: TensorMap
