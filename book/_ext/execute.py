@@ -18,8 +18,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
-from gemmlab.device import device
-from gemmlab.telemetry import commit
+from gemmlab.gpu.telemetry import commit
+from gemmlab.run.doctor import device
 
 TIMEOUT_S = 900
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 from gemmlab import widgets
-from gemmlab.widgets._base import Widget
+from gemmlab.widgets.shared.base import Widget
 
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 MODULE = re.compile(r"data:text/javascript;base64,[A-Za-z0-9+/=]+")

@@ -1,68 +1,57 @@
-"""gemmlab: real GEMM kernels, checked, counted and measured. `import gemmlab as lab`."""
+"""gemmlab: real GEMM kernels, checked, counted and measured. `import gemmlab as lab`.
+
+What chapters use stands here: verbs (`lab.check`) and rooms (`lab.layouts`). They are resolved at
+their first use, so that importing gemmlab loads neither torch nor matplotlib.
+"""
 
 from __future__ import annotations
 
 import importlib
 import sys
 
-# Seven functions have the name of their module. Imported here, the function is what `lab.check`
-# means; inside the package say `from .check import ...`, which always finds the module.
-from .bench import bench
+# Two verbs have the name of the package that they stand in. Imported here, the verb is what
+# `lab.check` means; inside the package `from ..check import ...` finds the package all the same.
+from .bench.bench import bench
 from .check import check
-from .device import device
-from .errors import GemmlabError
-from .experiments import experiment
-from .pitfalls import pitfalls
-from .ptx import ptx
-from .run import kernel, matrices, variant
-from .source import diff, source
-from .tune import tune
+from .core.errors import GemmlabError
 
 __version__ = "0.1.0"
 
-# Resolved at first use, so that importing gemmlab loads neither torch nor matplotlib.
-_LAZY = {
-    "trace": ("sim", "trace"),
-    "tensor_cores": ("tensor_core_ceilings", "tensor_cores"),
-    "fault": ("faults", "fault"),
-    "tma_faults": ("fault_table", "tma_faults"),
-    "try_wait": ("try_wait_probe", "try_wait"),
-    "predict": ("widgets", "predict"),
-    "ladder": ("widgets", "ladder"),
-    "walk": ("plots", "walk"),
+_VERBS = {
+    "device": "run.doctor",
+    "diff": "steps.source",
+    "experiment": "experiments",
+    "kernel": "run.kernel",
+    "ladder": "report.ladder",
+    "matrices": "run.kernel",
+    "predict": "widgets",
+    "ptx": "gpu.ptx",
+    "source": "steps.source",
+    "trace": "sim",
+    "tune": "bench.tune",
+    "variant": "run.kernel",
 }
-_MODULES = (
-    *("agreement", "diagrams", "exercises", "fragments", "layouts", "measurements", "plots"),
-    *("registry", "sass", "sim", "subtiles", "tables", "widgets"),
-)
+_ROOMS = {
+    "evidence": "evidence",
+    "exercises": "exercises",
+    "experiments": "experiments",
+    "layouts": "layouts",
+    "measurements": "measurements",
+    "plots": "report.plots",
+    "registry": "steps.registry",
+    "sim": "sim",
+    "tables": "report.tables",
+    "widgets": "widgets",
+}
 
-__all__ = [
-    "GemmlabError",
-    *(
-        "bench",
-        "check",
-        "device",
-        "diff",
-        "experiment",
-        "kernel",
-        "matrices",
-        "pitfalls",
-        "ptx",
-        "source",
-        "tune",
-        "variant",
-    ),
-    *_LAZY,
-    *_MODULES,
-]
+__all__ = ["GemmlabError", "bench", "check", *sorted(_VERBS), *sorted(_ROOMS)]
 
 
-def __getattr__(name: str):
-    if name in _LAZY:
-        module, attribute = _LAZY[name]
-        return getattr(importlib.import_module(f".{module}", __name__), attribute)
-    if name in _MODULES:
-        return importlib.import_module(f".{name}", __name__)
+def __getattr__(name: str) -> object:
+    if name in _VERBS:
+        return getattr(importlib.import_module(f".{_VERBS[name]}", __name__), name)
+    if name in _ROOMS:
+        return importlib.import_module(f".{_ROOMS[name]}", __name__)
     raise AttributeError(f"gemmlab has no {name!r}; it has {', '.join(sorted(__all__))}")
 
 
@@ -72,7 +61,7 @@ def __dir__() -> list[str]:
 
 def load_ipython_extension(shell: object) -> None:
     """Give an IPython shell the cell magic %%kernel; importing gemmlab in a notebook does it."""
-    importlib.import_module(".magic", __name__).load_ipython_extension(shell)
+    importlib.import_module(".notebook.magic", __name__).load_ipython_extension(shell)
 
 
 if (_ipython := sys.modules.get("IPython")) and (_shell := _ipython.get_ipython()):

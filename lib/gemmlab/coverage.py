@@ -10,7 +10,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from .registry import KERNELS, KernelSpec, repository_root
+from .core.paths import repository_root
+from .steps.registry import KERNELS
+from .steps.spec import KernelSpec
 
 
 @dataclass(frozen=True)

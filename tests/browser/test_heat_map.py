@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from gemmlab.subtiles import Row, Subtiles, configurations
+from gemmlab.experiments.subtiles import Row, Subtiles, configurations
 
 
 def article(every: bool = False) -> Subtiles:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from gemmlab import registry, sim
+from gemmlab import sim
+from gemmlab.core.paths import repository_root
 from gemmlab.widgets import BankMap, Ladder, Predict
-from gemmlab.widgets._base import Widget
+from gemmlab.widgets.shared.base import Widget
 
 COLUMN = {"width": 4, "row_length": 32, "pattern": "column"}
 ROWS = [
@@ -239,9 +240,9 @@ def test_trace_view_tells_about_lanes_words_and_sectors(show, traces):
 
 
 def test_a_trace_links_both_sides_of_a_finding(show):
-    path = registry.repository_root() / "tests/sim/fixtures/race_loop_barrier.cu"
+    path = repository_root() / "tests/sim/fixtures/race_loop_barrier.cu"
     A, C = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
-    trace = sim.load_source(path, "launch_broken").trace(A, A, C, 8, 8, 8)
+    trace = sim.compile_source(path, "launch_broken").trace(A, A, C, 8, 8, 8)
     page = show(trace._repr_html_())
     first, second = (page.locator(".gl-bad").nth(i) for i in (0, 1))
     first.locator("a").click()

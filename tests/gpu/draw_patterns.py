@@ -1,6 +1,6 @@
 """The accesses of a single warp that are measured one by one, seeded.
 
-A pattern is a dictionary as in the recorded file (`gemmlab.agreement`), without counts.
+A pattern is a dictionary as in the recorded file (`gemmlab.evidence.patterns`), without counts.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _pattern(op: str, size: int, active: np.ndarray, **places: np.ndarray) -> di
 
 
 def _text(active: np.ndarray, values: np.ndarray) -> str:
-    """Lanes as `gemmlab.agreement.lanes` reads them."""
+    """Lanes as `gemmlab.evidence.patterns.lanes` reads them."""
     tokens, n = [], 0
     while n < 32:
         count = _run(active, values, n)

@@ -24,11 +24,15 @@ sys.path[:0] = [str(ROOT / "lib"), str(ROOT / "tests" / "sim")]
 
 from mutation.subjects import SUBJECTS, Run, Subject, subject  # noqa: E402
 
-from gemmlab import build, counters, measurements, telemetry  # noqa: E402
-from gemmlab.device import find_ncu  # noqa: E402
-from gemmlab.errors import BackendError, LaunchError, MeasurementError  # noqa: E402
+from gemmlab import measurements  # noqa: E402
+from gemmlab.core.errors import BackendError, LaunchError, MeasurementError  # noqa: E402
+from gemmlab.core.files import write_whole
+from gemmlab.core.paths import measurements_folder
+from gemmlab.gpu import build, telemetry
+from gemmlab.gpu.toolchain import find_ncu  # noqa: E402
+from gemmlab.record import ncu as counters
 
-FOLDER = measurements.folder() / "wavefronts"
+FOLDER = measurements_folder() / "wavefronts"
 _WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 # l1tex__t_{requests,sectors}_pipe_lsu_mem_global_op_ld would count cp.async as well.
 _GLOBAL = "smsp__sass_l1tex_t_{}_pipe_lsu_mem_global_op_{}.sum"
@@ -137,7 +141,7 @@ def record(names: list[str]) -> Path:
     environment = telemetry.environment()
     path = FOLDER / f"kernels_{measurements.slug(environment['gpu'])}.json"
     text = json.dumps({"environment": environment, "kernels": kernels}, indent=1) + "\n"
-    return measurements.write_whole(path, text)
+    return write_whole(path, text)
 
 
 def main() -> int:

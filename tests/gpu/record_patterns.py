@@ -25,13 +25,18 @@ sys.path[:0] = [str(ROOT / "lib"), str(Path(__file__).parent)]
 from draw_patterns import GLOBAL_BYTES, draw_all  # noqa: E402
 from draw_wgmma import draw_wgmma  # noqa: E402
 
-from gemmlab import agreement, build, counters, measurements, telemetry  # noqa: E402
-from gemmlab.agreement import Pattern  # noqa: E402
-from gemmlab.device import find_ncu  # noqa: E402
-from gemmlab.errors import BackendError, LaunchError, MeasurementError  # noqa: E402
+from gemmlab import measurements  # noqa: E402
+from gemmlab.core.errors import BackendError, LaunchError, MeasurementError  # noqa: E402
+from gemmlab.core.files import write_whole
+from gemmlab.core.paths import measurements_folder
+from gemmlab.evidence import patterns as agreement
+from gemmlab.evidence.patterns import Pattern  # noqa: E402
+from gemmlab.gpu import build, telemetry
+from gemmlab.gpu.toolchain import find_ncu  # noqa: E402
+from gemmlab.record import ncu as counters
 
 FIXTURES = ROOT / "tests" / "sim" / "fixtures"
-FOLDER = measurements.folder() / "wavefronts"
+FOLDER = measurements_folder() / "wavefronts"
 BATCH = 1000  # launches of one ncu process
 
 # Operations of a fixture file, in the order of its enumeration.
@@ -198,7 +203,7 @@ def write(name: str, content: dict, folder: Path, gpu: str) -> Path:
     text = json.dumps(content, separators=(",", ":"))
     for first in ("op", "form"):
         text = text.replace(f'{{"{first}"', f'\n{{"{first}"')
-    return measurements.write_whole(path, text + "\n")
+    return write_whole(path, text + "\n")
 
 
 def main() -> None:

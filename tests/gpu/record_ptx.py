@@ -8,8 +8,10 @@ from __future__ import annotations
 import datetime
 import json
 
-from gemmlab import measurements, variant
-from gemmlab.ptx import compiled, recording
+from gemmlab import variant
+from gemmlab.core.files import write_whole
+from gemmlab.gpu.ptx import compiled, recording
+from gemmlab.steps.text import source_digest
 
 # Shown as -> step, and what is replaced in its text.
 KERNELS: dict[str, tuple[str, dict[str, str]]] = {
@@ -23,12 +25,12 @@ def main() -> None:
     kernels = {}
     for name, (step, changes) in KERNELS.items():
         handle = variant(step, changes)
-        digest = measurements.source_digest(handle.spec)
+        digest = source_digest(handle.spec.path)
         text = compiled(handle)
         kernels[name] = {"step": step, "changes": changes, "source": digest, "ptx": text}
     data = {"date": datetime.date.today().isoformat(), "kernels": kernels}
     text = json.dumps(data, indent=0, ensure_ascii=False)
-    print(measurements.write_whole(recording(), text + "\n"))
+    print(write_whole(recording(), text + "\n"))
 
 
 if __name__ == "__main__":

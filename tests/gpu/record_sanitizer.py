@@ -30,7 +30,11 @@ import test_tma  # noqa: E402
 import test_wgmma  # noqa: E402
 from mutation.subjects import SUBJECTS, Subject  # noqa: E402
 
-from gemmlab import build, measurements, telemetry  # noqa: E402
+from gemmlab import measurements  # noqa: E402
+from gemmlab.core.files import write_whole
+from gemmlab.core.paths import kernels_folder, measurements_folder
+from gemmlab.gpu import telemetry
+from gemmlab.gpu.toolchain import nvcc
 
 FIXTURES = ROOT / "tests" / "sim" / "fixtures"
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
@@ -121,9 +125,9 @@ def compile_one(program: Program, folder: Path) -> bool:
     """Whether nvcc takes it."""
     source = folder / f"{program.name}.cu"
     source.write_text(program.source)
-    flags = ("-std=c++17", "-lineinfo", f"-I{build.kernels_folder()}")
+    flags = ("-std=c++17", "-lineinfo", f"-I{kernels_folder()}")
     target = "-gencode=arch=compute_90a,code=sm_90a"
-    command = [build.nvcc(), *flags, target, str(source), "-o", str(folder / program.name)]
+    command = [nvcc(), *flags, target, str(source), "-o", str(folder / program.name)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         print(program.name, "does not compile:", done.stderr[-400:])
@@ -162,9 +166,9 @@ def record() -> Path:
                 print(name, launch, tool, count, flush=True)
     environment = telemetry.environment()
     slug = measurements.slug(environment["gpu"])
-    path = measurements.folder() / "wavefronts" / f"sanitizer_{slug}.json"
+    path = measurements_folder() / "wavefronts" / f"sanitizer_{slug}.json"
     text = json.dumps({"environment": environment, "kernels": kernels}) + "\n"
-    return measurements.write_whole(path, text)
+    return write_whole(path, text)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,15 @@ import re
 import subprocess
 from collections.abc import Sequence
 
-from gemmlab import build, experiments, kernel, measurements, sass
-from gemmlab.run import Kernel
-from gemmlab.sass import Instruction
+from gemmlab import kernel
+from gemmlab.core.files import write_whole
+from gemmlab.core.paths import measurements_folder
+from gemmlab.experiments import variants as experiments
+from gemmlab.gpu import sass
+from gemmlab.gpu.sass import Instruction
+from gemmlab.gpu.toolchain import nvcc
+from gemmlab.run.kernel import Kernel
+from gemmlab.steps.text import source_digest
 
 STEPS = (
     *("sgemm_08_double_buffer", "sgemm_15_large_thread_tile", "sgemm_16_packed_a"),
@@ -37,7 +43,7 @@ def counts(handle: Kernel) -> dict:
     """What `sass.table` shows of a step."""
     loop = sass.main_loop(sass.instructions(sass.listing_of(handle), "6kernelE"))
     return {
-        "source": measurements.source_digest(handle.spec),
+        "source": source_digest(handle.spec.path),
         "instructions": len(loop),
         "ffma": sum(one.name == "FFMA" for one in loop),
         "shared_loads": sum(one.name == "LDS.128" for one in loop),
@@ -52,14 +58,14 @@ def main() -> None:
     labels = [name for name in experiments.EXPERIMENTS if name.startswith(OF_STEPS)]
     handles = [*map(kernel, STEPS), *map(experiments.experiment, labels)]
     loops = {handle.spec.label or handle.name: counts(handle) for handle in handles}
-    version = subprocess.run([build.nvcc(), "--version"], capture_output=True, text=True).stdout
+    version = subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout
     data = {
         "nvcc": re.search(r"V([\d.]+)", version)[1],
         "date": datetime.date.today().isoformat(),
         "loops": loops,
     }
-    path = measurements.folder() / "sass" / "sm_90a.json"
-    print(measurements.write_whole(path, json.dumps(data, indent=1) + "\n"))
+    path = measurements_folder() / "sass" / "sm_90a.json"
+    print(write_whole(path, json.dumps(data, indent=1) + "\n"))
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ sys.path[:0] = [str(ROOT / "lib"), str(ROOT / "tests" / "sim")]
 from wgmma_probes import RISKY, addresses_read, entry, probes  # noqa: E402
 from wgmma_products import products  # noqa: E402
 
-from gemmlab import build, telemetry  # noqa: E402
-from gemmlab.errors import LaunchError  # noqa: E402
+from gemmlab.core.errors import LaunchError  # noqa: E402
+from gemmlab.gpu import build, telemetry  # noqa: E402
 
 FIXTURE = ROOT / "tests" / "sim" / "fixtures" / "wgmma_layouts.cu"
 

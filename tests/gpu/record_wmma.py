@@ -12,8 +12,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lib"))
 
-from gemmlab import fragments, measurements, telemetry
-from gemmlab.fragments import Measured
+from gemmlab import measurements
+from gemmlab.core.files import write_whole
+from gemmlab.evidence import wmma_fragments as fragments
+from gemmlab.evidence.wmma_fragments import Measured
+from gemmlab.gpu import telemetry
 
 
 def text_of(found: list[Measured], environment: dict) -> str:
@@ -30,7 +33,7 @@ def main() -> int:
         return 2
     environment = telemetry.environment()
     path = fragments.recording(measurements.slug(environment["gpu"]))
-    print(measurements.write_whole(path, text_of(found, environment)))
+    print(write_whole(path, text_of(found, environment)))
     other = [one for one in found if not one.agrees]
     for one in other:
         print(f"other than the formula:\n{one!r}\n")

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import needs, registry
+from gemmlab.gpu import requirements as needs
+from gemmlab.steps import registry
 
 pytestmark = [
     pytest.mark.gpu,
@@ -15,7 +16,9 @@ pytestmark = [
 def test_what_is_certain():
     further, hangs = "01, tiles 128 bytes further", "01, a second arrival expected"
     wide, narrow = (f"01, rows of a box {n} bytes" for n in (256, 64))
-    table = lab.tma_faults("01, unchanged", "03, unchanged", further, hangs, wide, narrow)
+    table = lab.experiments.tma_faults(
+        "01, unchanged", "03, unchanged", further, hangs, wide, narrow
+    )
     for name in ("01, unchanged", "03, unchanged", narrow):
         assert str(table.of(name)) == "right in 50 of 50 runs"
     assert table.of(further).wrong == 50
@@ -25,4 +28,4 @@ def test_what_is_certain():
 
 
 def test_a_try_comes_to_an_end():
-    assert len(lab.try_wait().rows) > 1
+    assert len(lab.experiments.try_wait().rows) > 1

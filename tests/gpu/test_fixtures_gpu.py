@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from gemmlab import build, sim
+from gemmlab import sim
+from gemmlab.gpu import build
 
 pytestmark = pytest.mark.gpu
 
@@ -194,6 +195,6 @@ def test_same_results(fixture, launch, make, size, dtype):
     path = FIXTURES / f"{fixture}.cu"
     A, B, C = make()
     measured = on_the_gpu(path, launch, (A, B, C), size)
-    trace = sim.load_source(path, f"launch_{launch}").trace(A, B, C, *size)
+    trace = sim.compile_source(path, f"launch_{launch}").trace(A, B, C, *size)
     assert trace.findings == ()
     np.testing.assert_array_equal(numbers(measured, dtype), numbers(C, dtype))

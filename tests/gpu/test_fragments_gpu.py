@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gemmlab import fragments
+from gemmlab.evidence import wmma_fragments as fragments
 
 pytestmark = pytest.mark.gpu
 

@@ -13,9 +13,13 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import build, live, needs, registry, sim
-from gemmlab.errors import ArgumentError, BuildError
-from gemmlab.precision import PRECISIONS
+from gemmlab import sim
+from gemmlab.bench import protocol as live
+from gemmlab.core.errors import ArgumentError, BuildError
+from gemmlab.core.precision import PRECISIONS
+from gemmlab.gpu import build
+from gemmlab.gpu import requirements as needs
+from gemmlab.steps import registry
 
 pytestmark = pytest.mark.gpu
 

@@ -11,8 +11,10 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import cells, registry, sandbox
-from gemmlab.errors import BuildError, LaunchError, TrialError
+from gemmlab import notebook as cells
+from gemmlab.core.errors import BuildError, LaunchError, TrialError
+from gemmlab.gpu import sandbox
+from gemmlab.steps import registry
 
 pytestmark = pytest.mark.gpu
 
@@ -86,8 +88,8 @@ def test_a_good_kernel_is_benchmarked_and_judged():
     mine = make(GOOD)
     rows = lab.bench([mine, LIKE], sizes=[1024])
     assert rows.source == "live" and rows.row("mine").tflops > 0
-    assert lab.exercises.kernel(mine, conflicts=0, faster_than="sgemm_01_naive").solved
-    verdict = lab.exercises.kernel(mine, faster_than=LIKE, by=3.0)
+    assert lab.exercises.judge(mine, conflicts=0, faster_than="sgemm_01_naive").solved
+    verdict = lab.exercises.judge(mine, faster_than=LIKE, by=3.0)
     assert not verdict.solved and "3 times is asked for" in verdict.message
 
 
@@ -115,7 +117,7 @@ def test_a_kernel_that_leaves_its_matrices_is_stopped(body, name):
         TrialError, match=rf"mine: M=128 N=128 K=64, it failed on the GPU: .*{name}"
     ):
         mine(*lab.matrices(256, 256, 64, device="cuda"))
-    verdict = lab.exercises.kernel(mine)
+    verdict = lab.exercises.judge(mine)
     assert not verdict.solved and "line 4 of the cell" in repr(verdict)
 
 

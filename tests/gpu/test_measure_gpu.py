@@ -10,22 +10,18 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import (
-    counters,
-    cublaslt,
-    live,
-    measurements,
-    merged,
-    metrics,
-    probes,
-    registry,
-    sim,
-    tables,
-    telemetry,
-)
-from gemmlab.device import find_ncu
-from gemmlab.errors import LaunchError, MeasurementError
-from gemmlab.timing import GpuTimer, Launch
+from gemmlab import measurements, sim
+from gemmlab.bench import protocol as live
+from gemmlab.bench.timing import GpuTimer, Launch
+from gemmlab.core.errors import LaunchError, MeasurementError
+from gemmlab.evidence import merged_loads as merged
+from gemmlab.evidence.counters import COUNTED, counted_as
+from gemmlab.gpu import cublaslt, probes, telemetry
+from gemmlab.gpu.toolchain import find_ncu
+from gemmlab.measurements import metrics
+from gemmlab.record import ncu as counters
+from gemmlab.steps import registry
+from gemmlab.steps.spec import FAMILIES
 
 record = importlib.import_module("gemmlab.record")
 
@@ -176,7 +172,7 @@ def counted(names: list[str], family: str = "sgemm") -> dict[str, dict]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", measurements.FAMILIES)
+@pytest.mark.parametrize("family", FAMILIES)
 def test_every_step_s_counters_are_those_of_the_simulator(family):
     """But for what nvcc leaves out: there the machine code has fewer."""
     fitting = [spec for spec in registry.KERNELS if spec.fits(256, 256, 256)]
@@ -184,8 +180,8 @@ def test_every_step_s_counters_are_those_of_the_simulator(family):
     wrong = []
     for name, read in counted(names, family).items():
         totals = sim.trace(name, 256, 256, 256).totals()
-        for what, key in tables.COUNTED[family].values():
-            simulated, fewer = tables.counted_as(what, totals), merged.is_merged(name, key)
+        for what, key in COUNTED[family].values():
+            simulated, fewer = counted_as(what, totals), merged.is_merged(name, key)
             if not (0 < read[key] < simulated if fewer else read[key] == simulated):
                 wrong.append((name, what, simulated, read[key]))
     assert not wrong

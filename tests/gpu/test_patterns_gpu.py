@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from gemmlab import agreement
-from gemmlab.device import find_ncu
-from gemmlab.errors import MeasurementError
+from gemmlab.core.errors import MeasurementError
+from gemmlab.evidence import patterns as agreement
+from gemmlab.gpu.toolchain import find_ncu
 
 pytestmark = pytest.mark.gpu
 

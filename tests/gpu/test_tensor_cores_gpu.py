@@ -9,9 +9,11 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import build, sim
-from gemmlab.tensor_core_ceilings import hmma_ceiling
-from gemmlab.tensor_core_probes import BY_NAME, ON_REGISTERS
+from gemmlab import sim
+from gemmlab.experiments.tensor_cores.ceilings import hmma_ceiling
+from gemmlab.experiments.tensor_cores.probes import BY_NAME, ON_REGISTERS
+from gemmlab.gpu import build
+from gemmlab.gpu.toolchain import arch
 
 pytestmark = pytest.mark.gpu
 
@@ -28,7 +30,7 @@ REPEATS = 5
 def table():
     if torch.cuda.get_device_capability() < (8, 0):
         pytest.skip("no mma.sync m16n8k16")
-    return lab.tensor_cores()
+    return lab.experiments.tensor_cores()
 
 
 def test_every_rate_is_possible(table):
@@ -45,7 +47,7 @@ def test_every_rate_is_possible(table):
 
 
 def test_hopper_s_own_instruction_is_faster(table):
-    if build.arch() != "90a":
+    if arch() != "90a":
         assert "left out" in table.left_out
         pytest.skip("no wgmma")
     shares = [table.share_of_wgmma(row) for row in table.rows if row.probe.startswith("mma")]
@@ -60,13 +62,13 @@ def test_the_ceiling_repeats(table):
 
 @pytest.mark.parametrize("launch", LAUNCHES)
 def test_the_sums_are_the_simulator_s(launch):
-    if build.arch() != "90a":
+    if arch() != "90a":
         pytest.skip("the fixture has wgmma")
     # A tile for each place that two blocks copy from.
     values = np.random.default_rng(8).integers(-3, 4, (REPEATS + 1) * 48 * 512).astype(np.float32)
     bits = (values.view(np.uint32) >> 16).astype(np.uint16)  # bf16
     out = np.zeros(16 + 8 * LAUNCHES[launch], np.uint8)
-    sim.load_source(FIXTURE, f"launch_{launch}").launch(
+    sim.compile_source(FIXTURE, f"launch_{launch}").launch(
         bits, np.zeros(1, np.float32), out, REPEATS, 1, 1
     )
     given, found = torch.from_numpy(bits.view(np.int16)).cuda(), torch.zeros(len(out) // 4).cuda()

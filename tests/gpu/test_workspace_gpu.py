@@ -6,13 +6,16 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import live, registry, run, tuning
-from gemmlab.errors import RefusedError
+from gemmlab.bench import protocol as live
+from gemmlab.core.errors import RefusedError
+from gemmlab.run import kernel as run
+from gemmlab.run import tuned as tuning
+from gemmlab.steps.spec import KernelSpec
 
 pytestmark = pytest.mark.gpu
 
 NAME = "gemm_split_k"
-SPEC = registry.KernelSpec(
+SPEC = KernelSpec(
     name=NAME,
     file=f"../tests/sim/fixtures/{NAME}.cu",
     idea="K in slices",
@@ -20,8 +23,6 @@ SPEC = registry.KernelSpec(
     thread_tile=(1, 1),
     threads=64,
     shared_bytes=0,
-    written_to=str(registry.repository_root() / "tests" / "sim" / "fixtures" / f"{NAME}.cu"),
-    label=NAME,
     workspace=True,
     configs=("2 slices", "5 slices"),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gemmlab.widgets._base import module_text
+from gemmlab.widgets.shared.base import module_text
 
 MODULES = (
     *("formula", "banks", "bank_map", "predict", "ladder"),

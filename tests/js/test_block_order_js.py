@@ -4,7 +4,7 @@ import random
 import re
 
 from gemmlab.layouts import BlockOrder
-from gemmlab.layouts.block_order import ORDERS, tenth
+from gemmlab.layouts.tiling.block_order import ORDERS, tenth
 
 
 def random_order(rng):

@@ -3,8 +3,8 @@
 import pytest
 
 from gemmlab.layouts import FRAGMENTS
-from gemmlab.widgets._fragment_picture import tint
 from gemmlab.widgets.fragment_map import COLOURS, plain
+from gemmlab.widgets.fragment_map.picture import tint
 
 
 def white(style):

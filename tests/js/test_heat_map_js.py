@@ -2,9 +2,9 @@
 
 import pytest
 
-from gemmlab import subtiles
-from gemmlab.subtiles import Row, Subtiles, configurations
-from gemmlab.widgets._heat_picture import shade
+from gemmlab.experiments import subtiles
+from gemmlab.experiments.subtiles import Row, Subtiles, configurations
+from gemmlab.widgets.heat_map import shade
 
 LIGHT = [[0xF1, 0xF6, 0xFA], [0x00, 0x5A, 0x8F]]
 

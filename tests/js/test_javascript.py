@@ -6,12 +6,13 @@ from dataclasses import asdict
 import pytest
 
 from gemmlab import sim
-from gemmlab.errors import ArgumentError
-from gemmlab.layouts import PRESETS, Access, Layout, Swizzle, Tile, describe, formula, locate
-from gemmlab.layouts.access import OPS, request
+from gemmlab.core.errors import ArgumentError
+from gemmlab.layouts import PRESETS, Access, Layout, Swizzle, Tile, describe, locate
+from gemmlab.layouts.shared import formula
+from gemmlab.layouts.shared.access import OPS, request
 from gemmlab.sim.places import Place, element
 from gemmlab.widgets import BankMap, predict
-from gemmlab.widgets._sector_picture import sectors
+from gemmlab.widgets.shared.sector_picture import sectors
 from gemmlab.widgets.trace_view import served
 
 

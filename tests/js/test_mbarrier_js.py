@@ -3,14 +3,14 @@
 import random
 from dataclasses import asdict, astuple
 
-from gemmlab.layouts.mbarrier import MODES, Ring, mistakes
-from gemmlab.layouts.mbarrier_run import run
-from gemmlab.layouts.mbarrier_words import outcome, tell
+from gemmlab.layouts.mbarrier.model import MODES, Ring, mistakes
+from gemmlab.layouts.mbarrier.run import run_ring
+from gemmlab.layouts.mbarrier.words import outcome, tell
 from gemmlab.widgets import MbarrierTimeline
 
 
 def python_answer(ring):
-    found = run(ring)
+    found = run_ring(ring)
     each = range(len(found.events))
     return {
         "events": [asdict(event) for event in found.events],

@@ -3,8 +3,8 @@
 import random
 from dataclasses import astuple
 
-from gemmlab.layouts.pipeline import SCHEMES, simulate
-from gemmlab.layouts.pipeline_words import describe, moment
+from gemmlab.layouts.pipeline.model import SCHEMES, simulate
+from gemmlab.layouts.pipeline.words import describe, moment
 
 
 def random_params(rng):

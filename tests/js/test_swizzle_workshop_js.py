@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from gemmlab.layouts import ldmatrix_phases as phases
-from gemmlab.layouts.ldmatrix_phases import READERS, ChunkTile
-from gemmlab.layouts.swizzle import BitXor, Swizzle
+from gemmlab.layouts.shared import ldmatrix as phases
+from gemmlab.layouts.shared.ldmatrix import READERS, ChunkTile
+from gemmlab.layouts.shared.swizzle import BitXor, Swizzle
 from gemmlab.widgets import SwizzleWorkshop
 from gemmlab.widgets.swizzle_workshop import TILES
 

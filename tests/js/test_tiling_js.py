@@ -6,9 +6,11 @@ from dataclasses import asdict
 
 import numpy as np
 
-from gemmlab.layouts import GPUS, STEPS, Tiling, banks, occupancy
-from gemmlab.layouts.tiling_rules import CHOICES, number, problems, repairs
-from gemmlab.widgets._tiling_facts import describe, facts
+from gemmlab.layouts import GPUS, STEPS, Tiling
+from gemmlab.layouts.shared import banks
+from gemmlab.layouts.tiling import occupancy
+from gemmlab.layouts.tiling.facts import describe, facts
+from gemmlab.layouts.tiling.rules import CHOICES, number, problems, repairs
 
 
 def random_sizes(rng):

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import pytest
 
-from gemmlab.layouts import tensor_map_words as words
-from gemmlab.layouts.tensor_map import DTYPES, SPANS, Arguments, TensorMap
+from gemmlab.layouts.tma import words
+from gemmlab.layouts.tma.tensor_map import DTYPES, SPANS, Arguments, TensorMap
 from gemmlab.widgets import TensorMapFields, TmaBox
 from gemmlab.widgets.tma_box import BOX_COLUMNS, BOX_ROWS, STARTS
 

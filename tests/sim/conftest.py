@@ -24,7 +24,7 @@ class Fixture:
 
     def module(self, launch: str, portable: bool = False) -> sim.SimModule:
         """The module whose launcher is `launch_<launch>`."""
-        return sim.load_source(self.path, f"launch_{launch}", portable=portable)
+        return sim.compile_source(self.path, f"launch_{launch}", portable=portable)
 
 
 @pytest.fixture

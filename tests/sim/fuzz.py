@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gemmlab import sim
-from gemmlab.errors import GemmlabError
+from gemmlab.core.errors import GemmlabError
 
 FIXTURE = Path(__file__).parent / "fixtures" / "random_ops.cu"
 OPERATIONS = 58
@@ -48,7 +48,7 @@ SIZES = (
 
 
 def main(seed: int, count: int) -> None:
-    module = sim.load_source(FIXTURE, "launch_random")
+    module = sim.compile_source(FIXTURE, "launch_random")
     ends: Counter[str] = Counter()
     for number in range(count):
         ends[run_case(module, np.random.default_rng((seed, number)), number)] += 1

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from gemmlab import registry, sim
-from gemmlab.precision import PRECISIONS, Precision
+from gemmlab import sim
+from gemmlab.core.precision import PRECISIONS, Precision
+from gemmlab.steps import registry
+from gemmlab.steps.spec import KernelSpec
 
 
 @dataclass(frozen=True)
 class StepCase:
     """A step and one of the precisions that it is compiled for."""
 
-    spec: registry.KernelSpec
+    spec: KernelSpec
     types: Precision
 
     def __str__(self) -> str:
@@ -28,7 +30,7 @@ class StepCase:
 
     def module(self) -> sim.SimModule:
         """The step, compiled in this precision."""
-        return sim.load(self.spec, self.types.name)
+        return sim.compile_step(self.spec, self.types.name)
 
     def matrices(self, *sizes: int, seed: int = 0) -> tuple[np.ndarray, ...]:
         """A, B and C of small integers, as the kernel finds them in memory."""
@@ -47,7 +49,7 @@ class StepCase:
         """
         launch = self.spec.launch + self.spec.template_arguments(self.types.name)
         given = {"changes": changes, "workspace": self.spec.workspace}
-        module = sim.load_source(self.spec.path, launch, **given)
+        module = sim.compile_source(self.spec.path, launch, **given)
         (A, B, C), plain = self.matrices(*sizes), sim.integer_matrices(*sizes)
         if not beta:
             C[:] = self.rounded(np.full(C.shape, np.nan, np.float32))

@@ -15,11 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gemmlab import registry, sim
+from gemmlab import sim
 from gemmlab.sim import build
-from gemmlab.sim.findings import RawFinding, explain
-from gemmlab.sim.library import CountRow, GemmArgs
-from gemmlab.sim.trace import count_lines
+from gemmlab.sim.abi import CountRow, GemmArgs, RawFinding
+from gemmlab.sim.counts import count_lines
+from gemmlab.sim.findings import explain
+from gemmlab.steps import registry
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
 SYSTEM = "/usr/aarch64-linux-gnu"  # where the emulator finds the C library
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.skipif(
 def native():
     """What this machine's processor counts; before the compiler is replaced."""
     matrices = sim.integer_matrices(*SHAPE)
-    return {n: sim.load(registry.get(n)).trace(*matrices, *SHAPE).lines for n in NAMES}
+    return {n: sim.compile_step(registry.get(n)).trace(*matrices, *SHAPE).lines for n in NAMES}
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,13 @@ import re
 import numpy as np
 import pytest
 
-from gemmlab import registry, sim
-from gemmlab.errors import ArgumentError, BackendError, BuildError
+from gemmlab import sim
+from gemmlab.core.errors import ArgumentError, BackendError, BuildError
+from gemmlab.core.paths import repository_root
 from gemmlab.sim import build
+from gemmlab.steps import registry
 
-HOST = registry.repository_root() / "kernels" / "common" / "host.cuh"
+HOST = repository_root() / "kernels" / "common" / "host.cuh"
 HEADER = f'#include "{HOST}"\n'
 LAUNCH = """
 cudaError_t launch_it(const GemmArgs& g, cudaStream_t stream) {
@@ -45,23 +47,23 @@ def test_an_included_header_counts(tmp_path):
     text = '#include "value.cuh"\n__global__ void kernel(float* out) { *out = VALUE; }'
     path = write(tmp_path, text)
     out = np.zeros(1, np.float32)
-    sim.load_source(path, "launch_it").launch(out, out, out, 1, 1, 1)
+    sim.compile_source(path, "launch_it").launch(out, out, out, 1, 1, 1)
     assert out[0] == 1.0
     (tmp_path / "value.cuh").write_text("constexpr float VALUE = 2.0f;\n")
-    sim.load_source(path, "launch_it").launch(out, out, out, 1, 1, 1)
+    sim.compile_source(path, "launch_it").launch(out, out, out, 1, 1, 1)
     assert out[0] == 2.0
 
 
 def test_a_failed_compile_names_the_kernels_line(tmp_path):
     path = write(tmp_path, "__global__ void kernel(float* out) {\n  *out = wrong;\n}")
     with pytest.raises(BuildError, match=r"(?s)mine\.cuh:3:.*wrong.* was not declared"):
-        sim.load_source(path, "launch_it")
+        sim.compile_source(path, "launch_it")
 
 
 def test_a_missing_launcher(tmp_path):
     path = write(tmp_path, "__global__ void kernel(float* out) { *out = 1.0f; }")
     with pytest.raises(BuildError, match="launch_other"):
-        sim.load_source(path, "launch_other")
+        sim.compile_source(path, "launch_other")
 
 
 def test_no_compiler(tmp_path, monkeypatch):
@@ -69,7 +71,7 @@ def test_no_compiler(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setenv("PATH", str(tmp_path))
         with pytest.raises(BackendError, match=r"g\+\+: not found.*apt install g\+\+"):
-            sim.load(registry.get("sgemm_01_naive"))
+            sim.compile_step(registry.get("sgemm_01_naive"))
 
 
 def test_too_much_static_shared_memory(tmp_path):
@@ -80,7 +82,7 @@ __global__ void kernel(float* out) {
   out[0] = s[threadIdx.x];
 }"""
     with pytest.raises(BuildError, match="49156 bytes of static __shared__ arrays, at most 49152"):
-        sim.load_source(write(tmp_path, text), "launch_it")
+        sim.compile_source(write(tmp_path, text), "launch_it")
 
 
 def test_same_names_in_two_files_are_two_kernels(tmp_path):
@@ -97,7 +99,7 @@ template <int X> __global__ void kernel_of(float* out) {{
 }}
 constexpr auto kernel = kernel_of<0>;"""
         out = np.zeros(32, np.float32)
-        trace = sim.load_source(write(folder, text), "launch_it").trace(out, out, out, 1, 1, 1)
+        trace = sim.compile_source(write(folder, text), "launch_it").trace(out, out, out, 1, 1, 1)
         results.append((out[0], trace.findings, "ld.shared" in trace.totals()))
     assert results == [(32.0, (), True), (64.0, (), True)]
 
@@ -111,7 +113,7 @@ def test_what_a_library_says_about_its_kernels(kernel_file):
 
 
 def test_matrices_must_be_contiguous_arrays():
-    module = sim.load(registry.get("sgemm_01_naive"))
+    module = sim.compile_step(registry.get("sgemm_01_naive"))
     A, B, C = sim.integer_matrices(8, 8, 8)
     with pytest.raises(ArgumentError, match="B: is not contiguous"):
         module.launch(A, B.T, C, 8, 8, 8)
@@ -123,7 +125,7 @@ def test_matrices_must_be_contiguous_arrays():
 
 
 def test_matrices_that_do_not_fit():
-    module = sim.load(registry.get("sgemm_01_naive"))
+    module = sim.compile_step(registry.get("sgemm_01_naive"))
     small = np.zeros(1, np.float32)
     big = np.empty(2**29 + 1, np.float32)  # never touched
     with pytest.raises(ArgumentError, match=r"A, B and C take 2 GiB \(A 2 GiB, B 4 bytes, C 4 b"):
@@ -141,7 +143,7 @@ def test_matrices_that_do_not_fit():
     ],
 )
 def test_a_problem_that_is_none(problem, says):
-    module = sim.load(registry.get("sgemm_01_naive"))
+    module = sim.compile_step(registry.get("sgemm_01_naive"))
     A, B, C = sim.integer_matrices(1, 1, 1)
     with pytest.raises(ArgumentError, match=re.escape(says)):
         module.launch(A, B, C, *problem)

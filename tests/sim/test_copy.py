@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gemmlab import sim
-from gemmlab.errors import LaunchError
+from gemmlab.core.errors import LaunchError
 
 # name -> kind, marks of the lines, what the message tells to do, stops the kernel.
 MISTAKES = {

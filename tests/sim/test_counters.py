@@ -7,8 +7,11 @@ from __future__ import annotations
 import pytest
 from step_cases import step_cases
 
-from gemmlab import measurements, merged, registry, sim, tables
-from gemmlab.errors import MeasurementError
+from gemmlab import measurements, sim
+from gemmlab.core.errors import MeasurementError
+from gemmlab.evidence import merged_loads as merged
+from gemmlab.evidence.counters import counted_as
+from gemmlab.steps import registry
 
 M, N, K = 256, 128, 64
 # Kernels 1 to 3: a warp for 32 elements of C.
@@ -136,7 +139,7 @@ def test_totals_equal_what_nsight_compute_read(spec):
         pytest.skip("not in the recording yet; `make record` on a GPU adds it")
     compared = RECORDED if spec.family == "sgemm" else RECORDED_16_BIT
     totals = sim.trace(spec, size, size, size).totals()
-    counted = {key: tables.counted_as(what, totals) for key, what in compared.items()}
+    counted = {key: counted_as(what, totals) for key, what in compared.items()}
     fewer = {key for key in compared if merged.is_merged(spec.name, key)}
     # What ncu counts for cp.async.cg while other copies are on their way is a matter of time: more
     # than the simulator in five of six steps, less in hgemm_19. Why is not known.
@@ -188,7 +191,7 @@ def test_the_portable_switch_counts_the_same(case):
     spec = case.spec
     A, B, C = case.matrices()
     launch = spec.launch + spec.template_arguments()
-    portable = sim.load_source(spec.path, launch, portable=True, workspace=spec.workspace)
+    portable = sim.compile_source(spec.path, launch, portable=True, workspace=spec.workspace)
     trace = portable.trace(A, B, C, *case.sizes)
     assert (trace.lines, trace.findings) == (sim.trace(spec, *case.sizes).lines, ())
     plain = sim.integer_matrices(*case.sizes)

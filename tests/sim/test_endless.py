@@ -10,8 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from gemmlab import registry, sim
-from gemmlab.errors import ArgumentError, LaunchError
+from gemmlab import sim
+from gemmlab.core.errors import ArgumentError, LaunchError
+from gemmlab.steps import registry
 
 
 def matrices(size=64):
@@ -57,7 +58,9 @@ def test_headway_is_no_endless_loop(kernel_file, monkeypatch):
     monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "0.15")
     A, B, C = sim.integer_matrices(256, 512, 512)
     start = time.monotonic()
-    trace = sim.load(registry.get("sgemm_01_naive")).trace(A, B, C, 256, 512, 512, threads=1)
+    trace = sim.compile_step(registry.get("sgemm_01_naive")).trace(
+        A, B, C, 256, 512, 512, threads=1
+    )
     assert time.monotonic() - start > 0.15
     assert trace.findings == ()
     assert np.array_equal(C, A @ B)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from step_cases import StepCase
 
-from gemmlab.errors import LaunchError
-from gemmlab.faults import FAULTS, fault
-from gemmlab.precision import PRECISIONS
+from gemmlab.core.errors import LaunchError
+from gemmlab.core.precision import PRECISIONS
+from gemmlab.experiments.faults.kernels import FAULTS, fault
 
 SIZES = (256, 128, 456)  # more tiles than stages, the last one ragged
 

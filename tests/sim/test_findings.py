@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemmlab.errors import LaunchError
+from gemmlab.core.errors import LaunchError
+from gemmlab.core.paths import repository_root
 
 # name -> kind, marks of the lines, what the message tells to do, stops the kernel.
 MISTAKES = {
@@ -96,10 +97,11 @@ def test_findings_do_not_depend_on_the_number_of_threads(kernel_file):
 
 def test_a_missing_barrier_in_a_real_kernel(tmp_path):
     """Both barriers of the tiled kernel, one after the other: stores of sA and sB, their loads."""
-    from gemmlab import registry, sim
+    from gemmlab import sim
+    from gemmlab.steps import registry
 
     spec = registry.get("sgemm_05_transposed_a")
-    common = registry.repository_root() / "kernels" / "common"
+    common = repository_root() / "kernels" / "common"
     text = spec.path.read_text().replace('"../common/', f'"{common}/')
     lines = text.splitlines()
     barriers = [i for i, line in enumerate(lines) if "__syncthreads();" in line]
@@ -111,7 +113,7 @@ def test_a_missing_barrier_in_a_real_kernel(tmp_path):
         broken = [line if i != barrier else "" for i, line in enumerate(lines)]
         path = tmp_path / f"without_{barrier}.cuh"
         path.write_text("\n".join(broken))
-        trace = sim.load_source(path, f"launch_{spec.name}").trace(A, B, C, 128, 128, 32)
+        trace = sim.compile_source(path, f"launch_{spec.name}").trace(A, B, C, 128, 128, 32)
         assert {f.kind for f in trace.findings} == {"race"}
         assert {f.line for f in trace.findings} == stores
         assert {f.other_line for f in trace.findings} == loads

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from gemmlab import fragments
-from gemmlab.errors import ArgumentError, MeasurementError
-from gemmlab.fragments import Measured, measure
+from gemmlab.core.errors import ArgumentError, MeasurementError
+from gemmlab.evidence import wmma_fragments as fragments
+from gemmlab.evidence.wmma_fragments import Measured, measured_fragment
 from gemmlab.layouts import FRAGMENTS, Fragment
 
 FORMS = [(dtype, k) for dtype in ("f16", "bf16") for k in (16, 8)]
@@ -113,7 +113,7 @@ def no_gpu(monkeypatch):
 
 @pytest.mark.parametrize("kind", fragments.kinds(), ids=lambda kind: " ".join(kind.values()))
 def test_wmma_as_the_probe_measures_it(no_gpu, kind):
-    found = measure(**kind)
+    found = measured_fragment(**kind)
     assert found.agrees
     assert found.origin == ""
     assert Measured.from_dict(json.loads(json.dumps(found.to_dict())), "") == found
@@ -130,11 +130,11 @@ def test_all_of_wmma_is_asked_for():
 def test_what_was_measured_is_shown(no_gpu, monkeypatch, tmp_path):
     path = tmp_path / "wmma.json"
     monkeypatch.setattr(fragments, "recording", lambda: path)
-    found = measure("wmma.m32n8k16 B")
+    found = measured_fragment("wmma.m32n8k16 B")
     assert "No GPU's is recorded." in repr(found)
     assert repr(found).splitlines()[6].split() == ["5", "2,1", "3,1", "10,1", "11,1"]
     assert "x[4] to x[15] hold x[0] to x[3] again." in repr(found)
-    assert repr(measure("wmma.m32n8k16 B", dtype="bfloat16")).count("again") == 0
+    assert repr(measured_fragment("wmma.m32n8k16 B", dtype="bfloat16")).count("again") == 0
     data = {"environment": {"gpu": "NVIDIA H200"}, "fragments": [found.to_dict()]}
     path.write_text(json.dumps(data))
     assert "Recorded on NVIDIA H200: the same." in found._repr_html_()
@@ -164,4 +164,4 @@ def test_a_recording_that_is_not_to_be_read(tmp_path):
 )
 def test_what_cannot_be_measured_is_refused(arguments, name):
     with pytest.raises(ArgumentError, match=f"^{name}: got .*, allowed are"):
-        measure(**arguments)
+        measured_fragment(**arguments)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import gemmlab as lab
-from gemmlab import registry, sim
-from gemmlab.errors import LaunchError
+from gemmlab import sim
+from gemmlab.core.errors import LaunchError
+from gemmlab.steps import registry
 
 STREAM_K = "sgemm_19_stream_k"
 ANY_SHAPE = "sgemm_20_any_shape"

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import gemmlab as lab
-from gemmlab import registry, sim
+from gemmlab import sim
+from gemmlab.steps import registry
 
 # Two blocks, and several tiles along k for every step.
 M, N, K = 256, 128, 96
@@ -148,7 +149,7 @@ def traced(spec, shape, beta=0.0):
     expected = A @ B + beta * C
     if not beta:
         C[:] = np.nan
-    trace = sim.load(spec).trace(A, B, C, *shape, 1.0, beta)
+    trace = sim.compile_step(spec).trace(A, B, C, *shape, 1.0, beta)
     np.testing.assert_array_equal(C, expected)
     return trace
 
@@ -178,7 +179,7 @@ def test_every_cut_of_the_warp_tile_is_right(cut):
 
 
 def test_a_cut_that_leaves_lanes_over_does_not_compile():
-    from gemmlab.errors import BuildError
+    from gemmlab.core.errors import BuildError
 
     wrong = lab.variant(SUBTILES, {"WMITER = 2;": "WMITER = 1;"})
     with pytest.raises(BuildError, match="32 lanes cover each subtile"):
@@ -226,5 +227,5 @@ def test_what_a_pipeline_needs_is_missed(missing):
     name, changes = BROKEN[missing]
     spec = lab.variant(name, changes).spec
     A, B, C = sim.integer_matrices(128, 128, 64)
-    trace = sim.load(spec).trace(A, B, C, 128, 128, 64)
+    trace = sim.compile_step(spec).trace(A, B, C, 128, 128, 64)
     assert trace.findings

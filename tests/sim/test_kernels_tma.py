@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from step_cases import StepCase, step_cases
 
-from gemmlab import registry
-from gemmlab.faults import FAULTS
-from gemmlab.precision import PRECISIONS
+from gemmlab.core.precision import PRECISIONS
+from gemmlab.experiments.faults.kernels import FAULTS
+from gemmlab.steps import registry
 
 LOAD, TWO_BLOCKS, STORE = "tma_01_load", "tma_02_two_blocks", "tma_03_store"
 CASES = [case for case in step_cases() if case.spec.family == "tma"]

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import gemmlab
-from gemmlab import registry, sim
-from gemmlab.errors import ArgumentError, LaunchError, SlowRunError
+from gemmlab import sim
+from gemmlab.core.errors import ArgumentError, LaunchError, SlowRunError
 from gemmlab.sim import build, limits
+from gemmlab.steps import registry
 
 RECORDED = Path(__file__).parent / "recorded" / "launches.json"
 CUDA_HEADER = Path("/usr/local/cuda/include/driver_types.h")
@@ -201,7 +202,7 @@ def test_a_slow_run_that_is_allowed_shows_its_progress(impatient, monkeypatch, c
     monkeypatch.setenv("GEMMLAB_PROGRESS", "1")
     monkeypatch.setattr(limits, "SLOW_SECONDS", 0.0)
     A, B, C = sim.integer_matrices(256, 512, 512)
-    module = sim.load(registry.get("sgemm_01_naive"))
+    module = sim.compile_step(registry.get("sgemm_01_naive"))
     module.trace(A, B, C, 256, 512, 512, allow_slow=True)
     assert np.array_equal(C, A @ B)
     assert re.search(r"sgemm_01_naive in the simulator: .*/512", capfd.readouterr().err)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gemmlab import sim
-from gemmlab.errors import LaunchError
+from gemmlab.core.errors import LaunchError
 
 # name -> kind, mark of the line, mark of the other line, part of the message, stops the kernel.
 MISTAKES = {
@@ -158,7 +158,7 @@ def test_a_block_that_is_no_multiple_of_a_warp(kernel_file, tmp_path):
     path = tmp_path / "short.cu"
     path.write_text(text.replace("../../../kernels", str(common)).replace("1, 64, 0", "1, 56, 0"))
     A, C = small_matrices()
-    sim.load_source(path, "launch_fixed").trace(A, A, C, 8, 8, 8)
+    sim.compile_source(path, "launch_fixed").trace(A, A, C, 8, 8, 8)
     path.write_text(path.read_text().replace("tid < 32", "tid >= 32"))
-    trace = sim.load_source(path, "launch_fixed").trace(A, A, C, 8, 8, 8)
+    trace = sim.compile_source(path, "launch_fixed").trace(A, A, C, 8, 8, 8)
     assert "only 24 are there" in str(trace.findings)

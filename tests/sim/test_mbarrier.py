@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemmlab.errors import LaunchError
+from gemmlab.core.errors import LaunchError
 
 # name -> kind, marks of the lines, advice, fatal.
 MISTAKES = {

@@ -15,8 +15,8 @@ from mutation.pool import Pool
 from mutation.sample import sample
 from mutation.subjects import SUBJECTS, Subject
 
-from gemmlab import mutation
-from gemmlab.errors import MeasurementError
+from gemmlab.core.errors import MeasurementError
+from gemmlab.evidence import mutants as mutation
 
 ALL = {s.name: mutants(s.name, s.sources()) for s in SUBJECTS}
 EVERY = [mutant for of_one in ALL.values() for mutant in of_one]

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gemmlab import agreement
-from gemmlab.agreement import Pattern
+from gemmlab.evidence import patterns as agreement
+from gemmlab.evidence.patterns import Pattern
 
 # Operations of a fixture file, in the order of its enumeration.
 FILES = {

@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from gemmlab import registry
+from gemmlab.core.paths import repository_root
 from gemmlab.sim import build
 
-DEVICE = registry.repository_root() / "kernels" / "ptx"
+DEVICE = repository_root() / "kernels" / "ptx"
 SIMULATED = build.INCLUDE / "ptx"
 NAMES = sorted(path.name for path in DEVICE.glob("*.cuh"))
 FUNCTION = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemmlab.layouts import banks
+from gemmlab.layouts.shared import banks
 
 PATTERNS = 240
 BYTES = 16384  # fixtures/patterns.cuh

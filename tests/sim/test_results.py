@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from step_cases import step_cases
 
-from gemmlab import registry, sim
+from gemmlab import sim
+from gemmlab.core.paths import repository_root
+from gemmlab.steps import registry
 
 TILED = ("sgemm_04_register_tiling", "sgemm_05_transposed_a", "sgemm_06_swizzled_a")
 ANY_SIZE = ((1, 1, 1), (33, 17, 5), (64, 100, 37))
@@ -26,7 +28,7 @@ SCALES = ((1.0, 0.0), (2.0, -1.0), (0.5, 2.0), (0.0, 1.0))
 @pytest.mark.parametrize("traced", [False, True])
 def test_product_is_exact(name, shape, traced):
     A, B, C = sim.integer_matrices(*shape)
-    module = sim.load(registry.get(name))
+    module = sim.compile_step(registry.get(name))
     run = module.trace if traced else module.launch
     C[:] = np.nan
     result = run(A, B, C, *shape)
@@ -69,11 +71,11 @@ def test_a_swizzle_forgotten_on_one_side_gives_wrong_values(tmp_path):
     text = spec.path.read_text()
     read = "sA[k][swizzle(k, m)]"
     assert read in text
-    common = registry.repository_root() / "kernels" / "common"
+    common = repository_root() / "kernels" / "common"
     text = text.replace(read, "sA[k][m]").replace('"../common/', f'"{common}/')
     path = tmp_path / "forgotten.cuh"
     path.write_text(text)
     A, B, C = sim.integer_matrices(128, 128, 32)
-    trace = sim.load_source(path, "launch_sgemm_06_swizzled_a").trace(A, B, C, 128, 128, 32)
+    trace = sim.compile_source(path, "launch_sgemm_06_swizzled_a").trace(A, B, C, 128, 128, 32)
     assert trace.findings == ()
     assert not np.array_equal(C, A @ B)

@@ -8,16 +8,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gemmlab import registry, ring, sim
-from gemmlab.layouts.mbarrier import MODES, Ring, mistakes
-from gemmlab.layouts.mbarrier_run import run
+from gemmlab import sim
+from gemmlab.core.paths import repository_root
+from gemmlab.experiments import ring
+from gemmlab.layouts.mbarrier.model import MODES, Ring, mistakes
+from gemmlab.layouts.mbarrier.run import run_ring
 
 MISTAKES = [(mode, m) for mode in MODES for m in mistakes(mode, 4) if m != "none"]
 
 
 def probe(mode: str, mistake: str = "none") -> sim.SimModule:
-    path = registry.repository_root() / "kernels" / ring.PROBE
-    return sim.load_source(path, ring.LAUNCHERS[mode], changes=ring.MISTAKES.get(mistake))
+    path = repository_root() / "kernels" / ring.PROBE
+    return sim.compile_source(path, ring.LAUNCHERS[mode], changes=ring.MISTAKES.get(mistake))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -39,7 +41,7 @@ def test_the_simulator_finds_what_the_model_says(mode, mistake):
             continue
         one = Ring(mode, mistake, ring.TILES, stages, consumers)
         kinds = {kind for found in ring.findings(one) for kind in ring.KINDS.get(found.kind, ())}
-        assert run(one).outcome in kinds, one
+        assert run_ring(one).outcome in kinds, one
 
 
 def test_with_two_warps_the_producer_may_miss_the_phase_of_one_arrival():
@@ -59,5 +61,5 @@ def test_a_mistake_is_in_the_lines_that_are_shown(mode, mistake):
 
 def test_the_stored_sentences_are_the_simulator_s():
     stored = ring.RECORD.read_text(encoding="utf-8")
-    assert stored == ring.written(ring.record()), "run `python -m gemmlab.ring`"
+    assert stored == ring.written(ring.record()), "run `python -m gemmlab.experiments.ring`"
     json.loads(stored)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemmlab import exercises
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
+from gemmlab.exercises import tiles as exercises
 
 
 def right(c, k, tiles, stages):

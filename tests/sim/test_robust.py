@@ -38,13 +38,13 @@ from gemmlab import registry, sim
 
 for name, launch, *problem in {samples!r}:
     A, C = np.full(1 << 15, 2, np.float32), np.zeros(1 << 15, np.float32)
-    module = sim.load_source(f"{folder}/{{name}}.cu", f"launch_{{launch}}")
+    module = sim.compile_source(f"{folder}/{{name}}.cu", f"launch_{{launch}}")
     trace = module.trace(A, A, C, *problem, threads=2)
     print(name, [finding.kind for finding in trace.findings], len(trace.lines))
 for name in ("sgemm_01_naive", "sgemm_03_block_tiling", "sgemm_06_swizzled_a"):
     M, N, K = 128, 128, 32
     A, B, C = sim.integer_matrices(M, N, K)
-    module = sim.load(registry.get(name))
+    module = sim.compile_step(registry.get(name))
     module.launch(A, B, C, M, N, K)
     print(name, np.array_equal(C, A @ B), len(module.trace(A, B, C, M, N, K).findings))
 """

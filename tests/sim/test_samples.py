@@ -7,7 +7,7 @@ import pytest
 from step_cases import step_cases
 
 from gemmlab import sim
-from gemmlab.layouts import banks, copies
+from gemmlab.layouts.shared import banks, copies
 from gemmlab.sim.places import Place, array_shape, element, plain_name
 from gemmlab.sim.samples import MOST
 from gemmlab.widgets.trace_view import served

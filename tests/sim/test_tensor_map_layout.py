@@ -7,9 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from gemmlab.errors import ArgumentError, LaunchError
-from gemmlab.layouts.tensor_map import SPANS, Arguments, TensorMap, up
-from gemmlab.layouts.tma_box import Box
+from gemmlab.core.errors import ArgumentError, LaunchError
+from gemmlab.layouts.tma.tensor_map import SPANS, Arguments, Box, TensorMap, up
 
 IMAGE_BYTES, FILL = 36 * 1024, 0xAB  # as in fixtures/tma_copy.cu
 ROWS, COLUMNS = 30, 41  # odd: the last chunk of a row is partly outside

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gemmlab import sim
-from gemmlab.errors import LaunchError, RefusedError
-from gemmlab.layouts.swizzle import Swizzle
+from gemmlab.core.errors import LaunchError, RefusedError
+from gemmlab.layouts.shared.swizzle import Swizzle
 
 IMAGE_BYTES, FILL = 36 * 1024, 0xAB  # as in fixtures/tma_copy.cu
 # By CUtensorMapSwizzle. On byte addresses: chunks of 16 bytes, their low bits XORed with bits 7-9.
@@ -350,7 +350,7 @@ def test_a_mutant_is_found(kernel_file, tmp_path, old, new, kinds):
     kernels = path.parents[3] / "kernels"
     text = text.replace(old, new).replace("../../../kernels", str(kernels))
     (tmp_path / "mutant.cu").write_text(text)
-    module = sim.load_source(tmp_path / "mutant.cu", "launch_gemm_tma_pipeline")
+    module = sim.compile_source(tmp_path / "mutant.cu", "launch_gemm_tma_pipeline")
     A, B, C = sim.integer_matrices(128, 192, 160)
     C[:] = np.nan
     found = {f.kind for f in module.trace(A, B, C, 128, 192, 160).findings}

@@ -19,8 +19,8 @@ from tma_cases import (
 )
 
 from gemmlab import sim
-from gemmlab.errors import RefusedError
-from gemmlab.precision import HALF
+from gemmlab.core.errors import RefusedError
+from gemmlab.core.precision import HALF
 
 PRODUCER, WIDE = "tma_04_producer_warp", "tma_05_wide_tile"
 K = 456  # 8 tiles, the last one ragged
@@ -72,7 +72,7 @@ def test_pieces_are_added_in_the_order_of_k():
     A, B = (rng.standard_normal(s).astype(np.float16) for s in (sizes[::2], (K, sizes[1])))
 
     def product(first: int, last: int, changes: dict | None = None, threads: int = 1) -> np.ndarray:
-        module = sim.load_source(case.spec.path, launch, changes=changes, workspace=True)
+        module = sim.compile_source(case.spec.path, launch, changes=changes, workspace=True)
         C = np.full(sizes[:2], np.nan, np.float32)
         a, b = (np.ascontiguousarray(of) for of in (A[:, first:last], B[first:last]))
         module.launch(a, b, C, *sizes[:2], last - first, threads=threads)
@@ -106,7 +106,7 @@ def test_addresses_need_no_alignment(places, precision):
     M, N, depth = 136, 72, 200
     case = case_of(ANY_SHAPE, precision)
     launch = case.spec.launch + case.spec.template_arguments(precision)
-    module = sim.load_source(case.spec.path, launch, changes=moved(*places), workspace=True)
+    module = sim.compile_source(case.spec.path, launch, changes=moved(*places), workspace=True)
     matrices, plain = case.matrices(M, N, depth), sim.integer_matrices(M, N, depth)
     A, B, C = (
         np.concatenate([np.zeros(n, of.dtype), of.ravel()])

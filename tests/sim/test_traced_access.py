@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gemmlab import sim
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import Access, Layout, Tile, locate
-from gemmlab.layouts.access import OPS
+from gemmlab.layouts.shared.access import OPS
 from gemmlab.widgets import BankMap
-from gemmlab.widgets._traced_access import _formula
+from gemmlab.widgets.shared.traced_access import _formula
 
 HALVES = {"row_length": 32, "element": 2}
 
@@ -117,7 +117,7 @@ def test_every_shared_request_of_a_step(name):
 
 def test_rows_far_behind_are_counted_from_a_later_one():
     """A tile has at most 128 rows; eight rows less are the same banks and the same swizzle."""
-    from gemmlab.widgets._traced_access import _skipped
+    from gemmlab.widgets.shared.traced_access import _skipped
 
     lanes = [300 * 64 + 64 * row for row in range(8)]
     assert _skipped(lanes, 0, 64) == 296 * 64

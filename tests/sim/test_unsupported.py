@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemmlab import registry, sim
-from gemmlab.errors import BuildError
+from gemmlab import sim
+from gemmlab.core.errors import BuildError
+from gemmlab.core.paths import repository_root
 
-HOST = registry.repository_root() / "kernels" / "common" / "host.cuh"
+HOST = repository_root() / "kernels" / "common" / "host.cuh"
 LAUNCH = """
 cudaError_t launch_it(const GemmArgs& g, cudaStream_t stream) {
   return launch(kernel, 1, 32, 0, stream, (float*)g.C);
@@ -41,7 +42,7 @@ def test_what_is_not_supported_is_named(tmp_path, body, says):
     text = f'#include "{HOST}"\n__global__ void kernel(float* out) {{\n  {body}\n}}\n{LAUNCH}'
     path.write_text(text)
     with pytest.raises(BuildError, match=rf"(?s){says}"):
-        sim.load_source(path, "launch_it")
+        sim.compile_source(path, "launch_it")
 
 
 def test_a_launch_by_three_brackets_is_named(tmp_path):
@@ -52,7 +53,7 @@ def test_a_launch_by_three_brackets_is_named(tmp_path):
         "  kernel<<<1, 32, 0, stream>>>((float*)g.C);\n  return cudaGetLastError();\n}\n"
     )
     with pytest.raises(BuildError, match=r"mine\.cuh:4: kernel<<<\.\.\.>>> is a syntax"):
-        sim.load_source(path, "launch_it")
+        sim.compile_source(path, "launch_it")
 
 
 def test_an_empty_asm_is_none_of_its_business(tmp_path):
@@ -60,5 +61,5 @@ def test_an_empty_asm_is_none_of_its_business(tmp_path):
     body = '  *out = 1.0f;  // asm("nanosleep.u32 20;")\n  asm volatile("" ::: "memory");\n'
     path.write_text(f'#include "{HOST}"\n__global__ void kernel(float* out) {{\n{body}}}\n{LAUNCH}')
     C = np.zeros(32, np.float32)
-    sim.load_source(path, "launch_it").launch(C, C, C, 1, 1, 1)
+    sim.compile_source(path, "launch_it").launch(C, C, C, 1, 1, 1)
     assert C[0] == 1.0

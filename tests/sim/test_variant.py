@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gemmlab import sim
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
 
 FILE = Path(__file__).parent / "fixtures" / "gemm_cp_async.cu"
 LAUNCH = "launch_gemm_cp_async"
@@ -17,7 +17,7 @@ SIZE = (64, 64, 64)
 
 def traced(changes):
     A, B, C = sim.integer_matrices(*SIZE)
-    trace = sim.load_source(FILE, LAUNCH, changes=changes).trace(A, B, C, *SIZE)
+    trace = sim.compile_source(FILE, LAUNCH, changes=changes).trace(A, B, C, *SIZE)
     return trace, np.array_equal(C, A @ B)
 
 
@@ -38,7 +38,7 @@ def test_a_change_of_a_step_is_compiled():
     step = FILE.parents[3] / "kernels" / "sgemm" / "06_swizzled_a.cuh"
     A, B, C = sim.integer_matrices(128, 128, 16)
     changes = {"&acc[i][4], alpha": "&acc[i][4], 2.0f * alpha"}
-    module = sim.load_source(step, "launch_sgemm_06_swizzled_a", changes=changes)
+    module = sim.compile_source(step, "launch_sgemm_06_swizzled_a", changes=changes)
     module.launch(A, B, C, 128, 128, 16)
     twice = np.arange(128) % 8 >= 4  # the columns that the changed line writes
     np.testing.assert_array_equal(C, A @ B * np.where(twice, 2, 1))

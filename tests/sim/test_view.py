@@ -11,7 +11,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from gemmlab import registry, sim
+from gemmlab import sim
+from gemmlab.core.paths import repository_root
+from gemmlab.steps import registry
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +24,7 @@ def trace():
 def test_html_is_the_same_every_time_and_names_no_place_of_this_machine(trace):
     text = trace._repr_html_()
     assert text == sim.trace("sgemm_05_transposed_a", 128, 128, 16)._repr_html_()
-    assert str(registry.repository_root()) not in text
+    assert str(repository_root()) not in text
     assert not re.search(r"0x[0-9a-f]{6}", text)
     assert len(text) < 40_000
 

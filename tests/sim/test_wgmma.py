@@ -12,11 +12,11 @@ from wgmma_probes import addresses_read, probes, read_entry
 from wgmma_products import products
 from wgmma_tiles import bits_of
 
-from gemmlab import registry
-from gemmlab.errors import LaunchError
+from gemmlab.core.errors import LaunchError
+from gemmlab.core.paths import repository_root
 
 RECORDED = FIXTURES.parent / "recorded" / "wgmma_addresses.json"
-WAVEFRONTS = registry.repository_root() / "book/measurements/wavefronts/wgmma_h200.json"
+WAVEFRONTS = repository_root() / "book/measurements/wavefronts/wgmma_h200.json"
 # Of fixtures/wgmma_reads.cu, in the order of its enumeration.
 READ_FORMS = ("ss", "ss.a_trans", "ss.b_trans", "ss.both_trans", "rs", "rs.b_trans")
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import registry, sim
-from gemmlab.errors import ArgumentError, LaunchError, RefusedError
-from gemmlab.sim.variant import write_variant
+from gemmlab import sim
+from gemmlab.core.errors import ArgumentError, LaunchError, RefusedError
+from gemmlab.core.paths import repository_root
+from gemmlab.run.kernel import variant
+from gemmlab.steps.spec import KernelSpec
 
 NAME = "gemm_split_k"
 SHAPE = (5, 33, 17)
-FILE = registry.repository_root() / "tests" / "sim" / "fixtures" / f"{NAME}.cu"
-SPEC = registry.KernelSpec(
+FILE = repository_root() / "tests" / "sim" / "fixtures" / f"{NAME}.cu"
+SPEC = KernelSpec(
     name=NAME,
     file=f"../tests/sim/fixtures/{NAME}.cu",
     idea="K in slices",
@@ -24,15 +24,13 @@ SPEC = registry.KernelSpec(
     thread_tile=(1, 1),
     threads=64,
     shared_bytes=0,
-    written_to=str(FILE),
-    label=NAME,
     workspace=True,
     configs=("2 slices", "5 slices"),
 )
 
 
 def module(**options):
-    return sim.load_source(FILE, f"launch_{NAME}", workspace=True, **options)
+    return sim.compile_source(FILE, f"launch_{NAME}", workspace=True, **options)
 
 
 def run(module, config=-1, traced=False, scales=(1.0, 0.0)):
@@ -94,7 +92,7 @@ def test_a_fault_of_the_workspace_function_is_a_finding():
 def test_without_its_function_a_step_gets_no_workspace():
     A, B, C = sim.integer_matrices(*SHAPE)
     with pytest.raises(LaunchError):
-        sim.load_source(FILE, f"launch_{NAME}").launch(A, B, C, *SHAPE)
+        sim.compile_source(FILE, f"launch_{NAME}").launch(A, B, C, *SHAPE)
 
 
 @pytest.mark.parametrize("config", ["", *SPEC.configs])
@@ -130,8 +128,8 @@ def test_a_number_out_of_range_is_the_steps_own_refusal():
         run(module(), config=1.5)
 
 
-def changed(text: str, instead: str) -> registry.KernelSpec:
-    return replace(SPEC, written_to=str(write_variant(FILE, {text: instead})))
+def changed(text: str, instead: str) -> KernelSpec:
+    return variant(SPEC, {text: instead})
 
 
 def test_check_runs_every_configuration():

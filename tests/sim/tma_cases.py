@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from step_cases import StepCase
 
-from gemmlab import registry, sim
-from gemmlab.precision import PRECISIONS
+from gemmlab import sim
+from gemmlab.core.precision import PRECISIONS
+from gemmlab.steps import registry
 
 PERSISTENT, STREAM_K, ANY_SHAPE = "tma_06_persistent", "tma_07_stream_k", "tma_08_any_shape"
 CONFIGS = range(len(registry.get(ANY_SHAPE).configs))

@@ -9,10 +9,15 @@ from itertools import pairwise
 import pytest
 
 from gemmlab import bench as bench_function
-from gemmlab import live, measurements, registry, run, timing
-from gemmlab.errors import ArgumentError, MeasurementError, UnknownKernelError
-from gemmlab.results import BenchResult, BenchRow
-from gemmlab.timing import Budget, Launch, Sample, Timing
+from gemmlab import measurements
+from gemmlab.bench import protocol as live
+from gemmlab.bench import timing
+from gemmlab.bench.timing import Budget, Launch, Sample, Timing
+from gemmlab.core.errors import ArgumentError, MeasurementError, UnknownKernelError
+from gemmlab.core.paths import repository_root
+from gemmlab.measurements.rows import BenchResult, BenchRow
+from gemmlab.run import kernel as run
+from gemmlab.steps import registry
 
 NAIVE, COALESCED = registry.names()[:2]
 
@@ -114,7 +119,7 @@ def test_percentiles_interpolate():
 
 def test_variants_of_a_step_get_names_of_their_own(monkeypatch, tmp_path):
     monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path))
-    from gemmlab.bench import _labelled
+    from gemmlab.bench.bench import _labelled
 
     first = run.variant(NAIVE, {"float acc = 0.0f;": "float acc = 0;"})
     second = run.variant(NAIVE, {"float acc = 0.0f;": "float acc = {};"})
@@ -170,7 +175,7 @@ def recording(tmp_path, monkeypatch):
     env = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
     result = BenchResult(tuple(rows), "recorded", env)
     section = {"environment": env, **result.to_dict()}
-    kernels = registry.repository_root() / "kernels"
+    kernels = repository_root() / "kernels"
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
     monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
     (tmp_path / "kernels").symlink_to(kernels)
@@ -414,7 +419,7 @@ def test_tf32_is_no_baseline_of_16_bit_inputs(recording):
 def test_without_kernels_all_that_have_the_precision_run(recording, monkeypatch):
     import sys
 
-    module = sys.modules["gemmlab.bench"]
+    module = sys.modules["gemmlab.bench.bench"]
     asked = []
     monkeypatch.setattr(module, "_recorded", lambda handles, *_: asked.append(list(handles)))
     monkeypatch.setattr(registry, "KERNELS", (*registry.KERNELS, LOAD))

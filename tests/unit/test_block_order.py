@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
+from gemmlab.exercises.block_order import block_order
 from gemmlab.layouts import BlockOrder as Order
-from gemmlab.order_exercises import block_order
 from gemmlab.widgets import BlockOrder
 
 GRIDS = [(r, c) for r in (1, 2, 7, 8, 9, 12, 16, 20) for c in (1, 2, 4, 8, 12, 13, 32)]

@@ -13,8 +13,15 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import build, registry, run
-from gemmlab.errors import BackendError, BuildError
+from gemmlab.core.errors import BackendError, BuildError
+from gemmlab.core.paths import kernels_folder
+from gemmlab.gpu import build
+from gemmlab.gpu.ptxas import Resources, parse, resources
+from gemmlab.gpu.toolchain import FLAGS, compiler_lines, gencode, nvcc
+from gemmlab.run import kernel as run
+from gemmlab.steps import registry
+from gemmlab.steps.spec import KernelSpec
+from gemmlab.steps.text import included_files
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 
@@ -33,7 +40,7 @@ def test_missing_nvcc_says_what_still_works(monkeypatch):
     monkeypatch.delenv("CUDA_HOME", raising=False)
     monkeypatch.setattr(build.shutil, "which", lambda *args, **kwargs: None)
     with pytest.raises(BackendError, match=r"nvcc: not found.*CPU tensors still run"):
-        build.nvcc()
+        nvcc()
 
 
 def test_no_gpu_points_to_the_simulator(monkeypatch):
@@ -77,14 +84,14 @@ def test_a_gpu_that_is_too_old_is_said_before_anything_is_built(monkeypatch, ask
 
 
 def test_the_compilers_message_keeps_the_kernels_own_line():
-    text = build.compiler_lines(NINJA_LOG)
+    text = compiler_lines(NINJA_LOG)
     assert '01_naive.cuh(26): error: identifier "flaot" is undefined' in text
     assert "flaot acc" in text
     assert "ninja" not in text
 
 
 def test_headers_are_part_of_the_key():
-    files = [path.name for path in build.included_files(registry.get("sgemm_06_swizzled_a").path)]
+    files = [path.name for path in included_files(registry.get("sgemm_06_swizzled_a").path)]
     assert files == ["06_swizzled_a.cuh", "epilogue.cuh", "vec.cuh", "host.cuh"]
 
 
@@ -95,7 +102,7 @@ HALVES = [spec for spec in registry.KERNELS if spec.family != "sgemm"]  # steps 
 @needs_nvcc
 @pytest.mark.parametrize("spec", SGEMM, ids=lambda spec: spec.name)
 def test_every_step_compiles_for_hopper_without_spills(spec):
-    used = build.resources(spec)
+    used = resources(spec)
     assert used.shared_bytes == spec.shared_bytes
     assert used.spill_stores_bytes == used.spill_loads_bytes == 0
     assert used.registers * spec.threads <= 65536
@@ -106,11 +113,11 @@ TARGETS = {"80": 163, "86": 99, "89": 99, "90a": 227, "120a": 99}
 TYPES = ("bf16", "bf16_fp32")  # fp16 differs in the instructions' types alone
 
 
-def runs_on(spec: registry.KernelSpec, target: str) -> bool:
+def runs_on(spec: KernelSpec, target: str) -> bool:
     return spec.min_arch <= int(target.removesuffix("a"))
 
 
-def room_for(spec: registry.KernelSpec, target: str, entry: str) -> bool:
+def room_for(spec: KernelSpec, target: str, entry: str) -> bool:
     """Whether a block can have what it asks; of a step with several tiles, one of this tile."""
     if spec.family != "tma":
         return True  # as many stages as there is room for
@@ -122,7 +129,7 @@ def room_for(spec: registry.KernelSpec, target: str, entry: str) -> bool:
     return needed <= TARGETS[target] * 1024
 
 
-def compiled(target: str, family: str, folder) -> dict[str, list[tuple[str, build.Resources]]]:
+def compiled(target: str, family: str, folder) -> dict[str, list[tuple[str, Resources]]]:
     """What ptxas says of the kernels of every step of a family, in TYPES: one call of nvcc.
 
     Families apart: static shared memory would be aligned like the dynamic one of others.
@@ -135,19 +142,19 @@ def compiled(target: str, family: str, folder) -> dict[str, list[tuple[str, buil
         text += f"template cudaError_t {launch}(const GemmArgs&, cudaStream_t);\n"
     source = folder / f"{family}_{target}.cu"
     source.write_text(text)
-    command = [build.nvcc(), *build.FLAGS, f"-I{build.kernels_folder()}", build.gencode(target)]
+    command = [nvcc(), *FLAGS, f"-I{kernels_folder()}", gencode(target)]
     done = subprocess.run(
         [*command, "-Xptxas=-v", "-cubin", str(source), "-o", str(source.with_suffix(".cubin"))],
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, build.compiler_lines(done.stderr)
-    found: dict[str, list[tuple[str, build.Resources]]] = {}
+    assert done.returncode == 0, compiler_lines(done.stderr)
+    found: dict[str, list[tuple[str, Resources]]] = {}
     for part in done.stderr.split("Compiling entry function ")[1:]:
         namespace = re.match(r"'_ZN(\d+)(\w+)", part)  # the length of the name, then the name
         # What several steps use, such as the kernel that adds slices up, is in none.
         name = namespace[2][: int(namespace[1])] if namespace else f"common of {family}"
-        found.setdefault(name, []).append((part.split("'")[1], build._parse_ptxas(part)))
+        found.setdefault(name, []).append((part.split("'")[1], parse(part)))
     return found
 
 
@@ -249,4 +256,4 @@ def test_a_broken_step_shows_its_line():
     lines = broken.spec.path.read_text().splitlines()
     number = next(i for i, text in enumerate(lines, 1) if "flaot" in text)
     with pytest.raises(BuildError, match=rf"01_naive.cuh\({number}\): error"):
-        build.resources(broken.spec)
+        resources(broken.spec)

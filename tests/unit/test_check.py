@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 import gemmlab as lab
-from gemmlab import registry
 from gemmlab.check import ALPHA_BETA, CONFIG_FACTORS, default_shapes
-from gemmlab.errors import ArgumentError, BackendError
+from gemmlab.core.errors import ArgumentError, BackendError
+from gemmlab.steps import registry
 
 TILED = "sgemm_03_block_tiling"
 # What is changed, and what the report must say about it.

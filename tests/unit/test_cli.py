@@ -8,8 +8,8 @@ import types
 import pytest
 from click.testing import CliRunner
 
-from gemmlab import registry
 from gemmlab.__main__ import main
+from gemmlab.steps import registry
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_bench_with_tf32_asks_for_one_more_baseline(call, monkeypatch):
     asked = []
     result = types.SimpleNamespace(to_dict=dict)
     fake = lambda *_, baselines, **__: asked.append(baselines) or result  # noqa: E731
-    monkeypatch.setattr(sys.modules["gemmlab.bench"], "bench", fake)
+    monkeypatch.setattr(sys.modules["gemmlab.bench.bench"], "bench", fake)
     assert call("bench", "--json").exit_code == call("bench", "--tf32", "--json").exit_code == 0
     assert asked == [
         ("cublas", "cublaslt_best"),
@@ -92,7 +92,7 @@ def test_bench_and_record_take_types_and_families(call, monkeypatch):
     asked = []
     result = types.SimpleNamespace(to_dict=dict)
     fake = lambda *_, precision, **__: asked.append(precision) or result  # noqa: E731
-    monkeypatch.setattr(sys.modules["gemmlab.bench"], "bench", fake)
+    monkeypatch.setattr(sys.modules["gemmlab.bench.bench"], "bench", fake)
     assert call("bench", "--json", "--precision", "bf16_fp32").exit_code == 0
     assert call("bench", "--precision", "int8").exit_code == 2
     fake = lambda *given: asked.append(given) or "h200_hgemm.json"  # noqa: E731
@@ -151,9 +151,9 @@ def test_check_of_all_leaves_out_what_this_gpu_cannot_run(call, monkeypatch):
         return CheckReport(spec.name, "gpu", (Case(8, 8, 8, 1.0, 0.0, 0.1),))
 
     monkeypatch.setattr(sys.modules["gemmlab.check"], "check", fake)
-    monkeypatch.setattr(sys.modules["gemmlab.device"], "why_no_gpu", lambda: "")
+    monkeypatch.setattr(sys.modules["gemmlab.run.doctor"], "why_no_gpu", lambda: "")
     new = {spec.name: f"{spec.name} needs 9.0" for spec in registry.KERNELS if spec.min_arch > 80}
-    monkeypatch.setattr("gemmlab.needs.lacking", lambda spec: new.get(spec.name, ""))
+    monkeypatch.setattr("gemmlab.gpu.requirements.lacking", lambda spec: new.get(spec.name, ""))
     done = call("check", "--on", "gpu")
     assert done.exit_code == 0
     assert checked == [name for name in registry.names() if name not in new]
@@ -166,7 +166,7 @@ def test_check_of_all_leaves_out_what_this_gpu_cannot_run(call, monkeypatch):
 def test_check_on_a_gpu_that_is_not_there(call, monkeypatch):
     import sys
 
-    monkeypatch.setattr(sys.modules["gemmlab.device"], "why_no_gpu", lambda: "no GPU here")
+    monkeypatch.setattr(sys.modules["gemmlab.run.doctor"], "why_no_gpu", lambda: "no GPU here")
     done = call("check", "--on", "gpu")
     assert done.exit_code == 1
     assert "no GPU here; --on sim" in done.output

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gemmlab.errors import ArgumentError
-from gemmlab.layouts.copies import copy
+from gemmlab.core.errors import ArgumentError
+from gemmlab.layouts.shared.copies import copy
 
 LANE = np.arange(32)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemmlab import copy_requests
-from gemmlab.copy_exercises import copies
+from gemmlab.evidence import patterns as copy_requests
+from gemmlab.exercises.copies import copies
 
 LANES = np.arange(32)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemmlab import coverage
-from gemmlab.registry import KERNELS
+from gemmlab.steps.registry import KERNELS
 
 
 def test_no_system_is_listed_twice():

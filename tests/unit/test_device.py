@@ -12,11 +12,11 @@ import pytest
 import torch
 
 from gemmlab import device as device_function
-from gemmlab import telemetry
-from gemmlab.device import backend_for, default_backend
-from gemmlab.errors import BackendError
+from gemmlab.core.errors import BackendError
+from gemmlab.gpu import telemetry
+from gemmlab.run.backend import backend_for, default_backend
 
-device = importlib.import_module("gemmlab.device")  # the package's attribute is the function
+device = importlib.import_module("gemmlab.run.doctor")  # the package's attribute is the function
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemmlab import diagrams
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
+from gemmlab.report import diagrams
 
 
 def test_sectors_in_words():

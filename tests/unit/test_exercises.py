@@ -6,9 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 import gemmlab as lab
-from gemmlab import cells, exercises, kernel_exercises, registry
+from gemmlab import notebook as cells
 from gemmlab.check import Case, CheckReport
-from gemmlab.errors import ArgumentError, ContextLostError, LaunchError, UnknownKernelError
+from gemmlab.core.errors import ArgumentError, ContextLostError, LaunchError, UnknownKernelError
+from gemmlab.exercises import kernel as kernel_exercises
+from gemmlab.exercises import tiles as exercises
+from gemmlab.steps import registry
 
 STORE_16 = "row = lane%4*4; col = lane/4"
 STORE_8 = "row = lane%2*4; col = lane/2"

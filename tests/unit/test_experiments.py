@@ -3,8 +3,8 @@
 import pytest
 
 import gemmlab as lab
-from gemmlab.errors import ArgumentError
-from gemmlab.experiments import EXPERIMENTS
+from gemmlab.core.errors import ArgumentError
+from gemmlab.experiments.variants import EXPERIMENTS
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -13,21 +13,21 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import (
-    _fault_trial,
-    build,
-    fault_table,
-    fault_trials,
-    measurements,
-    record,
-    registry,
-    sandbox_process,
-    try_wait_probe,
-)
-from gemmlab.errors import ArgumentError, LaunchError, MeasurementError
-from gemmlab.fault_trials import Outcome
-from gemmlab.faults import FAULTS
-from gemmlab.measurements import Measurements, save
+from gemmlab import measurements, record
+from gemmlab.core.errors import ArgumentError, LaunchError, MeasurementError
+from gemmlab.core.paths import kernels_folder
+from gemmlab.experiments.faults import process as _fault_trial
+from gemmlab.experiments.faults import runs as fault_trials
+from gemmlab.experiments.faults import table as fault_table
+from gemmlab.experiments.faults import try_wait as try_wait_probe
+from gemmlab.experiments.faults.kernels import FAULTS
+from gemmlab.experiments.faults.runs import Outcome
+from gemmlab.gpu import build
+from gemmlab.gpu import worker as sandbox_process
+from gemmlab.gpu.ptxas import parse, ptxas_log
+from gemmlab.gpu.toolchain import FLAGS, gencode
+from gemmlab.measurements.store import Measurements, save
+from gemmlab.steps import registry
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 RIGHT, FURTHER = "01, unchanged", "01, tiles 128 bytes further"
@@ -51,7 +51,7 @@ TRIES = [
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_mistake_still_applies_to_its_step(name):
-    wrong = lab.fault(name)
+    wrong = lab.experiments.fault(name)
     assert wrong.title == name
     assert wrong.spec.name == FAULTS[name][0]
     marks = [line.mark for line in lab.diff(wrong).lines]
@@ -59,7 +59,7 @@ def test_a_mistake_still_applies_to_its_step(name):
 
 
 def test_an_unknown_mistake_names_those_there_are():
-    for ask in (lab.fault, lab.tma_faults):
+    for ask in (lab.experiments.fault, lab.experiments.tma_faults):
         with pytest.raises(ArgumentError, match="got 'nothing', the mistakes are '01, unchanged'"):
             ask("nothing")
 
@@ -259,7 +259,7 @@ def recording(tmp_path, monkeypatch):
 
 def test_the_recorded_table(recording):
     recording(section())
-    table = lab.tma_faults()
+    table = lab.experiments.tma_faults()
     assert (table.outcomes, table.source) == (OUTCOMES, "recorded")
     lines = repr(table).splitlines()
     assert lines[0].split() == ["variant", "of", "a", "step", "on", "the", "GPU"]
@@ -275,20 +275,20 @@ def test_the_recorded_table(recording):
 
 def test_some_of_the_table(recording):
     recording(section())
-    assert lab.tma_faults(HANGS, RIGHT).outcomes == (OUTCOMES[2], OUTCOMES[0])
+    assert lab.experiments.tma_faults(HANGS, RIGHT).outcomes == (OUTCOMES[2], OUTCOMES[0])
     with pytest.raises(MeasurementError, match=r"03, unchanged not in .* tma --only faults"):
-        lab.tma_faults(RIGHT, "03, unchanged")
+        lab.experiments.tma_faults(RIGHT, "03, unchanged")
 
 
 def test_the_time_limit_of_try_wait(recording):
     recording(section())
-    lines = repr(lab.try_wait()).splitlines()
+    lines = repr(lab.experiments.try_wait()).splitlines()
     assert " ".join(lines[1].split()) == "none 1,056 ns 2,047 992 ns 2,016 ns 0 of 7"
     assert lines[2].split()[:4] == ["10,000,000", "10,000,128", "ns", "19,800,000"]
     assert "NVIDIA H200" in lines[-1]
 
 
-@pytest.mark.parametrize("ask", [lab.tma_faults, lab.try_wait])
+@pytest.mark.parametrize("ask", [lab.experiments.tma_faults, lab.experiments.try_wait])
 def test_without_a_recording_it_is_said_how_to_make_one(recording, ask):
     recording(None)
     with pytest.raises(MeasurementError, match="record --family tma --only faults"):
@@ -307,17 +307,17 @@ def test_on_a_gpu_it_is_measured(monkeypatch):
     asked = []
     monkeypatch.setattr(fault_table, "measure", lambda names: asked.append(names) or section())
     monkeypatch.setattr(try_wait_probe, "measure", lambda: TRIES)
-    monkeypatch.setattr("gemmlab.telemetry.environment", lambda: ENV)
-    assert lab.tma_faults(RIGHT).source == "live" and asked == [(RIGHT,)]
-    assert "Measured now on NVIDIA H200" in repr(lab.try_wait())
+    monkeypatch.setattr("gemmlab.gpu.telemetry.environment", lambda: ENV)
+    assert lab.experiments.tma_faults(RIGHT).source == "live" and asked == [(RIGHT,)]
+    assert "Measured now on NVIDIA H200" in repr(lab.experiments.try_wait())
 
 
 def test_a_gpu_without_a_copy_engine_shows_the_recording(recording, monkeypatch):
     recording(section())
     monkeypatch.setattr(fault_trials, "default_backend", lambda: "gpu")
     monkeypatch.setattr(fault_trials.needs, "lacking", lambda spec: "needs 9.0")
-    assert lab.tma_faults().source == "recorded"
-    assert "Recorded on" in repr(lab.try_wait())
+    assert lab.experiments.tma_faults().source == "recorded"
+    assert "Recorded on" in repr(lab.experiments.try_wait())
 
 
 # ---- recording ----
@@ -347,7 +347,7 @@ def test_the_rows_of_the_probe(monkeypatch):
 @pytest.mark.parametrize("target", ["90a", "120a"])
 def test_the_probe_compiles(target, tmp_path):
     (tmp_path / "probe.cu").write_text(try_wait_probe.sources()[1])
-    command = ["nvcc", *build.FLAGS, f"-I{build.kernels_folder()}", build.gencode(target)]
+    command = ["nvcc", *FLAGS, f"-I{kernels_folder()}", gencode(target)]
     files = ["-cubin", tmp_path / "probe.cu", "-o", tmp_path / "probe.cubin"]
     done = subprocess.run([*command, *files], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -357,12 +357,12 @@ def test_the_probe_compiles(target, tmp_path):
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_mistake_compiles(name):
-    spec = lab.fault(name).spec
-    log = build.ptxas_log(spec, "90a", fault_trials.PRECISION)
+    spec = lab.experiments.fault(name).spec
+    log = ptxas_log(spec, "90a", fault_trials.PRECISION)
     kernels = log.split("Compiling entry function ")[1:]
     # Of tma_08's tiles, these run the one of 64x64.
     run = [said for said in kernels if "4TileI" not in said or "4TileILi64ELi64E" in said]
     assert run
-    for used in map(build._parse_ptxas, run):
+    for used in map(parse, run):
         assert used.registers * spec.threads <= 65536
         assert used.spill_loads_bytes == used.spill_stores_bytes == 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemmlab import exercises
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
+from gemmlab.exercises import tiles as exercises
 from gemmlab.layouts.fragments import FRAGMENTS
 
 

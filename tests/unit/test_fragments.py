@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from gemmlab import fragments
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
+from gemmlab.evidence import wmma_fragments as fragments
 from gemmlab.layouts import FRAGMENTS, Fragment, Holder, fragment
 from gemmlab.widgets import FragmentMap
 

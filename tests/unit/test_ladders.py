@@ -7,10 +7,13 @@ from dataclasses import replace
 import pytest
 
 import gemmlab as lab
-from gemmlab import ladders, measurements, plots, registry
-from gemmlab.errors import ArgumentError, MeasurementError
-from gemmlab.measurements import Measurements
-from gemmlab.results import BenchResult, BenchRow
+from gemmlab import measurements
+from gemmlab.core.errors import ArgumentError, MeasurementError
+from gemmlab.measurements.rows import BenchResult, BenchRow
+from gemmlab.measurements.store import Measurements
+from gemmlab.report import ladder as ladders
+from gemmlab.report import plots
+from gemmlab.steps import registry
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 STAGES, ANY = "hgemm_17_stages", "hgemm_20_any_shape"
@@ -108,7 +111,7 @@ def test_without_the_second_run_the_ladder_says_how_to_record_it(recorded):
 
 
 def test_the_walk_has_every_part_against_its_own_cublas(recorded):
-    figure = lab.walk()
+    figure = lab.plots.walk()
     assert "Part I, fp32: 01 naive 1.0 %, 02 coalesced 10 %. " in figure.alt
     assert "tensor cores: 17 stages 50 %, 20 any shape 70 %. Part III, TMA: 01 load 50 %" in (
         figure.alt
@@ -116,19 +119,19 @@ def test_the_walk_has_every_part_against_its_own_cublas(recorded):
     assert "M = N = K = 4096, recorded on NVIDIA H200" in figure.alt
     assert "commit aaa, commit bbb, commit ccc" in figure.alt
     assert "Part III" in figure.svg() and "75 %" in figure.svg()
-    assert figure._repr_mimebundle_() == lab.walk()._repr_mimebundle_()
+    assert figure._repr_mimebundle_() == lab.plots.walk()._repr_mimebundle_()
     with pytest.raises(MeasurementError, match="at 512"):
-        lab.walk(512)
+        lab.plots.walk(512)
 
 
 def test_the_walk_leaves_out_a_part_that_was_not_recorded(recorded):
     files = recorded / "book" / "measurements"
     (files / "h200_tma.json").unlink()
-    assert "Part III" not in lab.walk().alt
+    assert "Part III" not in lab.plots.walk().alt
     for path in files.glob("*.json"):
         path.unlink()
     with pytest.raises(MeasurementError, match="no recorded run of sgemm"):
-        lab.walk()
+        lab.plots.walk()
 
 
 def test_recordings_that_share_their_origin_say_it_once():

@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from gemmlab.layouts.last_wave import LastWave
-from gemmlab.layouts.stream_k import waves_paid
-from gemmlab.schedule_diagram import schedule
+from gemmlab.layouts.schedules.evenly import waves_paid
+from gemmlab.layouts.schedules.last_wave import LastWave
+from gemmlab.report.diagrams import schedule_diagram
 
 CASES = [(2048, 128), (512, 64), (8192, 256), (800, 80), (1, 96), (1, 64), (5, 0), (0, 4), (132, 9)]
 
@@ -48,7 +48,7 @@ def test_numbers_that_the_chapter_names(n, split, sharers, before, longest, part
 
 
 def test_it_is_drawn():
-    assert "10 k tiles of time, 4 parts" in schedule(5, 8, 4, kind=LastWave).alt
+    assert "10 k tiles of time, 4 parts" in schedule_diagram(5, 8, 4, kind=LastWave).alt
 
 
 def test_it_is_the_kernel_s_own(root, tmp_path):

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gemmlab import registry
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import (
     PRESETS,
     Access,
@@ -19,7 +18,6 @@ from gemmlab.layouts import (
     describe,
     find_swizzle,
     for_columns,
-    formula,
     locate,
     padded,
     row_major,
@@ -27,7 +25,9 @@ from gemmlab.layouts import (
     transposed_a_column,
     wavefronts,
 )
-from gemmlab.layouts.access import request
+from gemmlab.layouts.shared import formula
+from gemmlab.layouts.shared.access import request
+from gemmlab.steps import registry
 
 LANE = np.arange(32)
 TRANSPOSED_A = Tile(16, 128)

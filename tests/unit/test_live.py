@@ -12,11 +12,14 @@ import weakref
 import pytest
 import torch
 
-from gemmlab import cublaslt, live, registry, timing
-from gemmlab.errors import ArgumentError, LaunchError, WrongResultError
-from gemmlab.live import Protocol
-from gemmlab.precision import HALF, PRECISIONS
-from gemmlab.timing import GpuTimer, Launch
+from gemmlab.bench import protocol as live
+from gemmlab.bench import timing
+from gemmlab.bench.protocol import Protocol
+from gemmlab.bench.timing import GpuTimer, Launch
+from gemmlab.core.errors import ArgumentError, LaunchError, WrongResultError
+from gemmlab.core.precision import HALF, PRECISIONS
+from gemmlab.gpu import cublaslt
+from gemmlab.steps import registry
 
 SHAPE = (64, 96, 32)
 choose_cublaslt = live._cublaslt  # before a fixture replaces it

@@ -16,14 +16,16 @@ from pygments.token import Token
 from traitlets.config import Config
 
 import gemmlab as lab
-from gemmlab import build, magic, registry
-from gemmlab.build import Resources
-from gemmlab.cells import handmade
-from gemmlab.cells.diagnostics import translate
-from gemmlab.cells.text import compose
-from gemmlab.errors import ArgumentError, BackendError, BuildError, UnknownKernelError
-from gemmlab.precision import HALF
-from gemmlab.run import Kernel
+from gemmlab.core.errors import ArgumentError, BackendError, BuildError, UnknownKernelError
+from gemmlab.core.precision import HALF
+from gemmlab.gpu import build
+from gemmlab.gpu.ptxas import Resources
+from gemmlab.notebook import cell as handmade
+from gemmlab.notebook import magic
+from gemmlab.notebook.compose import compose
+from gemmlab.notebook.diagnostics import translate
+from gemmlab.run.kernel import Kernel
+from gemmlab.steps import registry
 
 LIKE = "sgemm_06_swizzled_a"
 PARENT = registry.get(LIKE)

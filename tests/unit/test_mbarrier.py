@@ -5,10 +5,10 @@ from itertools import pairwise, product
 
 import pytest
 
-from gemmlab.errors import ArgumentError
-from gemmlab.layouts.mbarrier import BOX, ENGINE, MODES, Mbarrier, Ring, mistakes
-from gemmlab.layouts.mbarrier_run import run
-from gemmlab.layouts.mbarrier_words import outcome, tell
+from gemmlab.core.errors import ArgumentError
+from gemmlab.layouts.mbarrier.model import BOX, ENGINE, MODES, Mbarrier, Ring, mistakes
+from gemmlab.layouts.mbarrier.run import run_ring
+from gemmlab.layouts.mbarrier.words import outcome, tell
 from gemmlab.widgets import MbarrierTimeline
 
 # --- one barrier, by hand -------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def short(found):
 
 
 def test_a_short_run_by_hand():
-    found = run(Ring(tiles=2, stages=2, consumers=2, latency=100))
+    found = run_ring(Ring(tiles=2, stages=2, consumers=2, latency=100))
     assert short(found) == [
         (0, "producer", "wait", 0), (0, "producer", "expect", 0),
         (0, "warp 1", "wait", 0), (0, "warp 2", "wait", 0),
@@ -92,7 +92,7 @@ def test_a_short_run_by_hand():
 
 
 def test_thread_0_refills_behind_a_barrier_by_hand():
-    found = run(Ring("syncthreads", tiles=3, stages=2, consumers=2, latency=100))
+    found = run_ring(Ring("syncthreads", tiles=3, stages=2, consumers=2, latency=100))
     of_0 = [(e.time, e.kind, e.tile) for e in found.events if e.actor == "warp 0"]
     assert of_0 == [
         (0, "expect", 0), (20, "copy", 0),
@@ -106,7 +106,7 @@ def test_thread_0_refills_behind_a_barrier_by_hand():
 def test_without_a_mistake_every_read_finds_its_tile(mode):
     for tiles, stages, consumers in product((2, 5, 12), (2, 3, 4), (2, 3, 4)):
         for latency in (20, 300, 1000, 2000):
-            found = run(Ring(mode, "none", tiles, stages, consumers, latency))
+            found = run_ring(Ring(mode, "none", tiles, stages, consumers, latency))
             assert found.outcome == "ok"
             reads = [e for e in found.events if e.kind == "read"]
             assert len(reads) == tiles * consumers
@@ -116,7 +116,7 @@ def test_without_a_mistake_every_read_finds_its_tile(mode):
 def test_a_run_keeps_to_what_barriers_are():
     for mode in MODES:
         for mistake in mistakes(mode, 3):
-            found = run(Ring(mode, mistake, consumers=3, latency=400))
+            found = run_ring(Ring(mode, mistake, consumers=3, latency=400))
             assert [e.time for e in found.events] == sorted(e.time for e in found.events)
             for before, after in pairwise(found.states):
                 for key, bar in after.items():
@@ -158,14 +158,14 @@ def test_every_mistake_is_in_the_table():
 @pytest.mark.parametrize("mistake", ENDS)
 def test_how_a_mistake_ends(mistake):
     kind, words = ENDS[mistake]
-    found = run(Ring(mistake=mistake))
+    found = run_ring(Ring(mistake=mistake))
     assert found.outcome == kind
     assert words in outcome(found)
     assert found.events[found.lesson].problem == kind
 
 
 def test_a_parity_that_never_flips_passes_at_once_or_hangs_as_the_copies_are_slow_or_fast():
-    slow, fast = (run(Ring(mistake="consumer_no_flip", latency=n)) for n in (1000, 100))
+    slow, fast = (run_ring(Ring(mistake="consumer_no_flip", latency=n)) for n in (1000, 100))
     assert slow.outcome == "stale"
     assert fast.outcome == "deadlock"
     # The phase of the second round is over: the one of parity 0 is the third.
@@ -174,25 +174,25 @@ def test_a_parity_that_never_flips_passes_at_once_or_hangs_as_the_copies_are_slo
 
 def test_nothing_orders_a_refill_though_the_times_may_be_kind():
     ring = Ring(mistake="early_release", tiles=8, stages=3, consumers=3, latency=20)
-    found = run(ring)
+    found = run_ring(ring)
     late = [i for i, e in enumerate(found.events) if any(not lasts for *_, lasts in e.victims)]
     assert "Warp 1 has read tile 3 there, but nothing orders that before it" in tell(found, late[0])
 
 
 def test_one_arrival_too_few_needs_three_warps():
     assert "empty_fewer" not in mistakes("producer warp", 2)
-    found = run(Ring(mistake="empty_fewer", consumers=3))
+    found = run_ring(Ring(mistake="empty_fewer", consumers=3))
     assert "though warp 3 need not yet have read tile 0" in outcome(found)
     assert "Warp 3 still reads tile 0 there" in tell(found, found.lesson)
 
 
 def test_a_mistake_that_does_not_show():
-    found = run(Ring(mistake="consumer_no_flip", tiles=3, stages=4))
+    found = run_ring(Ring(mistake="consumer_no_flip", tiles=3, stages=4))
     assert outcome(found) == "The mistake does not show in this run: every read finds its tile."
 
 
 def test_the_first_wait_of_the_producer_and_the_end_of_a_phase_in_words():
-    found = run(Ring())
+    found = run_ring(Ring())
     assert tell(found, 1) == (
         "The producer waits for parity 1 at empty[0], which is in phase 0, of parity 0. The phase "
         "before counts as over, though there was none: the wait returns at once."

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from gemmlab.layouts.owners import Owners
-from gemmlab.layouts.stream_k import waves_paid
-from gemmlab.schedule_diagram import schedule
+from gemmlab.layouts.schedules.evenly import waves_paid
+from gemmlab.layouts.schedules.owners import Owners
+from gemmlab.report.diagrams import schedule_diagram
 
 CASES = [(332, 128), (512, 64), (800, 80), (1, 96), (1, 64), (5, 0), (0, 4), (132, 9), (140, 256)]
 
@@ -47,7 +47,7 @@ def test_numbers_that_the_chapter_names(n, split, helpers, cut, before, longest,
 
 
 def test_it_is_drawn():
-    assert "k tiles of time" in schedule(5, 16, 4, kind=Owners).alt
+    assert "k tiles of time" in schedule_diagram(5, 16, 4, kind=Owners).alt
 
 
 def _compiled(root, folder, cases):

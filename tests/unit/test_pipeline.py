@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pytest
 
-from gemmlab.errors import ArgumentError
-from gemmlab.layouts.pipeline import SCHEMES, simulate
-from gemmlab.layouts.pipeline_words import describe, moment
+from gemmlab.core.errors import ArgumentError
+from gemmlab.layouts.pipeline.model import SCHEMES, simulate
+from gemmlab.layouts.pipeline.words import describe, moment
 from gemmlab.widgets import PipelineTimeline
 
 

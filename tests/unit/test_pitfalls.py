@@ -3,4 +3,4 @@ def test_the_recorded_table_is_plain_data():
 
     import gemmlab as lab
 
-    assert json.loads(json.dumps(lab.pitfalls().to_dict()))["ways"]
+    assert json.loads(json.dumps(lab.experiments.pitfalls().to_dict()))["ways"]

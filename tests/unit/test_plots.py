@@ -9,12 +9,14 @@ from itertools import pairwise
 
 import pytest
 
-from gemmlab import measurements, plots, registry
-from gemmlab.errors import ArgumentError, MeasurementError, UnknownKernelError
-from gemmlab.figure import DARK, LIGHT, spread
-from gemmlab.measurements import Measurements
-from gemmlab.plots import Point, Roof
-from gemmlab.results import BenchResult, BenchRow
+from gemmlab import measurements
+from gemmlab.core.errors import ArgumentError, MeasurementError, UnknownKernelError
+from gemmlab.display.figure import DARK, LIGHT, spread
+from gemmlab.measurements.rows import BenchResult, BenchRow
+from gemmlab.measurements.store import Measurements
+from gemmlab.report import plots
+from gemmlab.report.plots import Point, Roof
+from gemmlab.steps import registry
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 RATES = (0.5, 4.4, 8.1, 36.0, 41.0, 43.1)
@@ -255,8 +257,8 @@ def test_the_coalesced_step_would_stand_above_dram_by_what_its_warps_ask_for():
 
 
 def test_the_origin_is_broken_into_lines_that_fit():
-    from gemmlab._drawing import origin_line
-    from gemmlab.figure import canvas
+    from gemmlab.display.figure import canvas
+    from gemmlab.report.draw import origin_line
 
     figure, _ = canvas(3)
     origin_line(

@@ -9,9 +9,12 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import operands, precision, registry, sim
-from gemmlab.errors import ArgumentError
-from gemmlab.precision import HALF, PRECISIONS
+from gemmlab import sim
+from gemmlab.core import precision
+from gemmlab.core.errors import ArgumentError
+from gemmlab.core.precision import HALF, PRECISIONS
+from gemmlab.run import operands
+from gemmlab.steps import registry
 
 NAIVE = "hgemm_01_naive"
 TILED = "hgemm_03_vectorized"  # 128x128x16
@@ -66,7 +69,7 @@ def test_a_precision_that_the_step_is_not_compiled_for_is_refused_with_those_it_
         with pytest.raises(ArgumentError, match=has):
             ask()
     with pytest.raises(ArgumentError, match=r"sgemm_01_naive is compiled for fp32$"):
-        sim.load(registry.get("sgemm_01_naive"), "bf16")
+        sim.compile_step(registry.get("sgemm_01_naive"), "bf16")
 
 
 @pytest.mark.parametrize("asked", ["bf16", []])

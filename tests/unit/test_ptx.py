@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 import gemmlab as lab
-from gemmlab import build
-from gemmlab.errors import ArgumentError, BackendError, BuildError, MeasurementError
-from gemmlab.measurements import source_digest
-from gemmlab.ptx import compiled, recorded, version
+from gemmlab.core.errors import ArgumentError, BackendError, BuildError, MeasurementError
+from gemmlab.gpu import build
+from gemmlab.gpu.ptx import compiled, recorded, version
+from gemmlab.steps.text import source_digest
 
 needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
 BY_VALUE = {"__grid_constant__ ": ""}
@@ -95,7 +95,7 @@ def test_what_nvcc_refuses_is_passed_on():
 def test_no_recorded_ptx_is_stale():
     for name, one in recorded()["kernels"].items():
         handle = lab.variant(one["step"], one["changes"])
-        assert one["source"] == source_digest(handle.spec), f"{name}: tests/gpu/record_ptx.py"
+        assert one["source"] == source_digest(handle.spec.path), f"{name}: tests/gpu/record_ptx.py"
 
 
 @needs_nvcc

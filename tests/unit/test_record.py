@@ -10,11 +10,18 @@ from contextlib import nullcontext
 
 import pytest
 
-from gemmlab import counters, measurements, record, recorded_sizes, registry, tables
-from gemmlab.errors import ArgumentError, BackendError, MeasurementError
-from gemmlab.measurements import Measurements, load, save
-from gemmlab.results import DEFAULT_BASELINES, BenchResult, BenchRow
-from gemmlab.trials import Trial
+from gemmlab import measurements, record
+from gemmlab.core.errors import ArgumentError, BackendError, MeasurementError
+from gemmlab.core.paths import repository_root
+from gemmlab.evidence.counters import COUNTED
+from gemmlab.measurements import sizes as recorded_sizes
+from gemmlab.measurements.rows import DEFAULT_BASELINES, BenchResult, BenchRow
+from gemmlab.measurements.store import Measurements, load, save
+from gemmlab.measurements.trials import TuningTrial
+from gemmlab.record import ncu as counters
+from gemmlab.report import tables
+from gemmlab.steps import registry
+from gemmlab.steps.text import source_digest
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 NAIVE, COALESCED = registry.names()[:2]
@@ -172,9 +179,9 @@ def test_comments_and_spaces_do_not_change_the_digest_but_code_does(tmp_path):
 
     def digest(changed: str) -> str:
         path = tmp_path / "kernel.cuh"
-        common = registry.repository_root() / "kernels" / "common"
+        common = repository_root() / "kernels" / "common"
         path.write_text(changed.replace('"../common/', f'"{common}/'))
-        return measurements.source_digest(dataclasses.replace(spec, written_to=str(path)))
+        return source_digest(dataclasses.replace(spec, written_to=str(path)))
 
     assert digest(text) == digest("// a word\n" + text.replace("  ", "    "))
     assert digest(text) != digest(text.replace("acc += a * b", "acc -= a * b"))
@@ -271,9 +278,11 @@ class Measured:
 
     def tune(self, spec, shapes, again):
         self.tuned.append((spec.name, list(shapes), again))
-        digest = measurements.source_digest(spec)
+        digest = source_digest(spec.path)
         trials = [
-            Trial(spec.name, digest, config, shape, self.row(f"{spec.name} [{config}]", shape))
+            TuningTrial(
+                spec.name, digest, config, shape, self.row(f"{spec.name} [{config}]", shape)
+            )
             for shape in shapes
             for config in spec.configs
         ]
@@ -459,7 +468,7 @@ def test_what_a_family_counts(on_a_gpu, monkeypatch):
     assert counted.items() > usual.items() and "ldmatrix_wavefronts" not in usual
     assert "hmma" in limits["tensor_pipe"] and "tensor_pipe" not in fma
     assert limits.items() > fma.items()
-    both = (tables.COUNTED["hgemm"], tables.COUNTED["tma"])
+    both = (COUNTED["hgemm"], COUNTED["tma"])
     keys = {key for columns in both for pairs in columns.values() for key in pairs[1:]}
     assert keys <= set(counted)
 

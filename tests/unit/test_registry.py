@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from gemmlab import registry
-from gemmlab.errors import ArgumentError, UnknownKernelError
-from gemmlab.layouts.occupancy import GPUS
-from gemmlab.precision import HALF
+from gemmlab.core.errors import ArgumentError, UnknownKernelError
+from gemmlab.core.precision import HALF
+from gemmlab.layouts.tiling.occupancy import GPUS
+from gemmlab.steps import registry
 
 DIFF_BUDGET = 80  # changed lines from a step to its parent
 # Steps whose one idea takes more: a kernel of its own, a schedule, a way for every shape.
@@ -130,7 +130,7 @@ def test_a_step_says_what_its_smallest_tile_takes(spec):
 
 @pytest.mark.parametrize("spec", [s for s in registry.KERNELS if s.parent], ids=lambda s: s.name)
 def test_difference_to_the_parent_is_small(spec):
-    from gemmlab.source import diff
+    from gemmlab.steps.source import diff
 
     changed = [line for line in diff(spec.name).lines if line.mark != " "]
     assert 0 < len(changed) <= LARGE_DIFFS.get(spec.name, DIFF_BUDGET)

@@ -12,8 +12,10 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import registry, run
-from gemmlab.errors import ArgumentError, BackendError, LaunchError, RefusedError
+from gemmlab.core.errors import ArgumentError, BackendError, LaunchError, RefusedError
+from gemmlab.core.paths import repository_root
+from gemmlab.run import kernel as run
+from gemmlab.steps import registry
 
 REGISTER = "sgemm_04_register_tiling"
 COALESCED = "sgemm_02_coalesced"
@@ -224,7 +226,7 @@ def test_a_refused_launch_tells_the_launcher_s_words_once(scratch_step, tmp_path
 def test_checkouts_that_share_a_cache_do_not_share_variants(monkeypatch, tmp_path):
     changes = {"float acc = 0.0f;": "float acc = 2.0f;"}
     ours = lab.variant(COALESCED, changes)
-    shutil.copytree(registry.repository_root() / "kernels", tmp_path / "kernels")
+    shutil.copytree(repository_root() / "kernels", tmp_path / "kernels")
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
     theirs = lab.variant(COALESCED, changes)
     assert ours.spec.path.read_text() == theirs.spec.path.read_text()

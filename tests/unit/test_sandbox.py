@@ -15,8 +15,18 @@ import pytest
 import torch
 
 import gemmlab as lab
-from gemmlab import _trial, registry, run, sandbox, sandbox_process
-from gemmlab.errors import ArgumentError, ContextLostError, LaunchError, RefusedError, TrialError
+from gemmlab.core.errors import (
+    ArgumentError,
+    ContextLostError,
+    LaunchError,
+    RefusedError,
+    TrialError,
+)
+from gemmlab.gpu import sandbox
+from gemmlab.gpu import worker as sandbox_process
+from gemmlab.run import kernel as run
+from gemmlab.run import sandbox_process as _trial
+from gemmlab.steps import registry
 
 SPEC = replace(
     registry.get("sgemm_06_swizzled_a"), label="mine", written_to="/mine.cuh", untrusted=True

@@ -6,9 +6,10 @@ import subprocess
 import pytest
 
 import gemmlab as lab
-from gemmlab import sass
-from gemmlab.errors import MeasurementError
-from gemmlab.sass import Instruction
+from gemmlab.core.errors import MeasurementError
+from gemmlab.gpu import sass
+from gemmlab.gpu.sass import Instruction
+from gemmlab.steps.text import source_digest
 
 
 def code(*texts, stall=1):
@@ -89,7 +90,7 @@ def test_no_recorded_count_is_stale():
     handles = [*map(lab.kernel, loops.keys() - set(labels)), *map(lab.experiment, labels)]
     for handle in handles:
         name = handle.spec.label or handle.name
-        digest = lab.measurements.source_digest(handle.spec)
+        digest = source_digest(handle.spec.path)
         assert loops[name]["source"] == digest, f"{name}: python tests/gpu/record_sass.py"
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import gemmlab as lab
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
 
 
 def test_passage_keeps_the_files_own_line_numbers():

@@ -7,10 +7,11 @@ from itertools import pairwise
 import pytest
 
 import gemmlab as lab
-from gemmlab import measurements, sim, subtiles
-from gemmlab.errors import ArgumentError
-from gemmlab.results import BenchResult, BenchRow
-from gemmlab.subtiles import ARTICLE, Configuration, configurations
+from gemmlab import measurements, sim
+from gemmlab.core.errors import ArgumentError
+from gemmlab.experiments import subtiles
+from gemmlab.experiments.subtiles import ARTICLE, Configuration, configurations
+from gemmlab.measurements.rows import BenchResult, BenchRow
 from gemmlab.widgets import HeatMap, Metric
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gemmlab import exercises
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
+from gemmlab.exercises import tiles as exercises
 from gemmlab.layouts import Swizzle
 
 SOLVED = [

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gemmlab.errors import ArgumentError
-from gemmlab.layouts import banks, for_columns
-from gemmlab.layouts import ldmatrix_phases as phases
-from gemmlab.layouts.ldmatrix_phases import READERS, ChunkTile
-from gemmlab.layouts.swizzle import BitXor, Swizzle
+from gemmlab.core.errors import ArgumentError
+from gemmlab.layouts import for_columns
+from gemmlab.layouts.shared import banks
+from gemmlab.layouts.shared import ldmatrix as phases
+from gemmlab.layouts.shared.ldmatrix import READERS, ChunkTile
+from gemmlab.layouts.shared.swizzle import BitXor, Swizzle
 from gemmlab.widgets import SwizzleWorkshop
 from gemmlab.widgets.swizzle_workshop import TILES
 

@@ -5,8 +5,13 @@ import dataclasses
 import pytest
 
 import gemmlab as lab
-from gemmlab import measurements, merged, plots, registry, sim, tables
-from gemmlab.errors import MeasurementError
+from gemmlab import measurements, sim
+from gemmlab.core.errors import MeasurementError
+from gemmlab.core.paths import repository_root
+from gemmlab.evidence import merged_loads as merged
+from gemmlab.evidence.counters import COUNTED, agreement, conflicts, counted_as
+from gemmlab.report import plots, tables
+from gemmlab.steps import registry
 
 # The last step of the recorded file: a step is there before it was recorded.
 LAST = list(measurements.load().section("counters")["kernels"])[-1]
@@ -33,7 +38,7 @@ def test_names_where_its_numbers_come_from(make):
 
 
 def test_simulator_and_profiler_agree_on_every_recorded_kernel():
-    table = tables.agreement()
+    table = agreement()
     recorded = set(measurements.load().section("counters")["kernels"])
     assert [row[0] for row in table.rows] == [
         s.name for s in registry.KERNELS if s.family == "sgemm"
@@ -57,7 +62,7 @@ def with_counters(monkeypatch, name: str, **changed: int) -> None:
 def test_a_pair_that_differs_is_marked(monkeypatch):
     counted = measurements.load().section("counters")["kernels"][LAST]["shared_store_wavefronts"]
     with_counters(monkeypatch, LAST, shared_store_wavefronts=1)
-    table = tables.agreement()
+    table = agreement()
     assert "Pairs that differ: 1" in table.notes[0]
     row = next(row for row in table.rows if row[0] == LAST)
     assert f"{counted:,} / 1  differs" in row
@@ -74,7 +79,7 @@ READ = {  # by the machine code: 10 loads for each of 256 k
 
 def test_loads_that_nvcc_leaves_out_are_no_difference(monkeypatch):
     with_counters(monkeypatch, COARSE, **READ)
-    table = tables.agreement()
+    table = agreement()
     assert "All other pairs are equal" in table.notes[0]
     assert any("ld.shared: the source has 128 shared loads" in note for note in table.notes)
     row = next(row for row in table.rows if row[0] == COARSE)
@@ -85,7 +90,7 @@ def test_loads_that_nvcc_leaves_out_are_no_difference(monkeypatch):
 
 def test_more_than_the_source_asks_for_is_a_difference_there_too(monkeypatch):
     with_counters(monkeypatch, COARSE, **READ | {"shared_load_wavefronts": 3_145_729})
-    table = tables.agreement()
+    table = agreement()
     assert "Pairs that differ: 1" in table.notes[0]
 
 
@@ -110,7 +115,7 @@ def test_steps_of_two_parts_are_compared_each_by_its_own_recording(monkeypatch):
     assert [row[2] for row in both.rows] == [row[1] for row in mine.rows]
     assert "commit abcdef0" in both.notes[0] and "commit 27" in both.notes[0]
     assert [row[0] for row in tables.resources(pair).rows] == ["hgemm_17_stages", "tma_01_load"]
-    found = tables.conflicts(pair)
+    found = conflicts(pair)
     assert len(found.notes) == 3 and "abcdef0" in found.notes[2]
     assert found.rows[-1][5].split()[0] not in ("not", "0")
 
@@ -136,8 +141,8 @@ def equal_counters():
     counters = {}
     for name in (SWIZZLED, PLAIN):
         totals = sim.trace(name, 256, 256, 256).totals()
-        pairs = tables.COUNTED["hgemm"].values()
-        counters[name] = {key: tables.counted_as(what, totals) for what, key in pairs}
+        pairs = COUNTED["hgemm"].values()
+        counters[name] = {key: counted_as(what, totals) for what, key in pairs}
     return counters
 
 
@@ -166,7 +171,7 @@ def row_of(table, name: str) -> dict[str, str]:
 
 def test_agreement_of_16_bit_steps(hgemm_recording, equal_counters):
     hgemm_recording()
-    table = tables.agreement(family="hgemm")
+    table = agreement(family="hgemm")
     assert [row[0] for row in table.rows] == [
         s.name for s in registry.KERNELS if s.family == "hgemm"
     ]
@@ -182,12 +187,12 @@ def test_agreement_of_16_bit_steps(hgemm_recording, equal_counters):
 
 def test_agreement_of_steps_with_the_copy_engine(monkeypatch):
     totals = sim.trace("tma_01_load", 256, 256, 256).totals()
-    columns = tables.COUNTED["tma"].values()
-    read = {key: tables.counted_as(what, totals) for what, key in columns}
+    columns = COUNTED["tma"].values()
+    read = {key: counted_as(what, totals) for what, key in columns}
     section = {"environment": ENV, "size": 256, "kernels": {"tma_01_load": read}}
     made = measurements.Measurements("NVIDIA H200", {"counters": section}, "tma")
     monkeypatch.setattr(measurements, "load", lambda family: made)
-    table = tables.agreement("tma")
+    table = agreement("tma")
     row = row_of(table, "tma_01_load")
     assert row["global loads, sectors"] == "0 / 0"  # the copy engine's are none of a thread's
     assert row["ldmatrix, wavefronts"] == "12,288 / 12,288"
@@ -197,7 +202,7 @@ def test_agreement_of_steps_with_the_copy_engine(monkeypatch):
 
 def test_a_16_bit_pair_that_differs_or_that_ncu_does_not_know(hgemm_recording):
     hgemm_recording(copy_wavefronts=7, ldmatrix_instructions=None)
-    table = tables.agreement(family="hgemm")
+    table = agreement(family="hgemm")
     assert "Pairs that differ: 1" in table.notes[0]
     row = row_of(table, SWIZZLED)
     assert row["cp.async, wavefronts"].endswith(" / 7  differs")
@@ -206,7 +211,7 @@ def test_a_16_bit_pair_that_differs_or_that_ncu_does_not_know(hgemm_recording):
 
 def test_conflicts_by_simulator_and_profiler(hgemm_recording):
     hgemm_recording()
-    table = tables.conflicts([PLAIN, SWIZZLED])
+    table = conflicts([PLAIN, SWIZZLED])
     plain, swizzled = (
         next(r for r in table.rows if r[0] == n) for n in ("10 mma", "11 mma swizzled")
     )
@@ -222,23 +227,23 @@ def test_conflicts_by_simulator_and_profiler(hgemm_recording):
 
 def test_conflicts_that_differ_or_were_not_counted_are_marked(hgemm_recording):
     hgemm_recording(ldmatrix_wavefronts=9000, copy_wavefronts=None)
-    cells = [row[5] for row in tables.conflicts(SWIZZLED).rows]
+    cells = [row[5] for row in conflicts(SWIZZLED).rows]
     assert cells == ["9,000  differs", "not counted"]
-    assert tables.conflicts("hgemm_17_stages").rows[0][5] == "not recorded"
+    assert conflicts("hgemm_17_stages").rows[0][5] == "not recorded"
 
 
 def test_conflicts_without_a_recording_are_the_simulator_s(monkeypatch, tmp_path):
-    table = tables.conflicts(SWIZZLED)
-    (tmp_path / "kernels").symlink_to(registry.repository_root() / "kernels")
+    table = conflicts(SWIZZLED)
+    (tmp_path / "kernels").symlink_to(repository_root() / "kernels")
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
-    bare = tables.conflicts(SWIZZLED)
+    bare = conflicts(SWIZZLED)
     assert [row[:5] + row[6:] for row in bare.rows] == [row[:5] + row[6:] for row in table.rows]
     assert {row[5] for row in bare.rows} == {"not recorded"}
     assert "holds no recorded run of hgemm; `python -m gemmlab record --family hg" in bare.notes[1]
 
 
 def test_conflicts_of_an_fp32_step_are_those_of_its_recording():
-    rows = tables.conflicts("sgemm_05_transposed_a").rows
+    rows = conflicts("sgemm_05_transposed_a").rows
     assert [row[1] for row in rows] == ["loads", "stores"]
     assert rows[0][4] == rows[0][5] and rows[1][6] == "12,288"
 

@@ -11,11 +11,16 @@ from dataclasses import asdict, replace
 import pytest
 
 import gemmlab as lab
-from gemmlab import build, measurements, record, sass, tensor_core_ceilings, tensor_core_probes
-from gemmlab.errors import ArgumentError, BackendError, MeasurementError
-from gemmlab.measurements import Measurements, save
-from gemmlab.tensor_core_ceilings import hmma_ceiling
-from gemmlab.tensor_core_probes import BY_NAME, PROBES, Probe, Row, sources
+from gemmlab import measurements, record
+from gemmlab.core.errors import ArgumentError, BackendError, MeasurementError
+from gemmlab.core.paths import kernels_folder
+from gemmlab.experiments.tensor_cores import ceilings as tensor_core_ceilings
+from gemmlab.experiments.tensor_cores import probes as tensor_core_probes
+from gemmlab.experiments.tensor_cores.ceilings import hmma_ceiling
+from gemmlab.experiments.tensor_cores.probes import BY_NAME, PROBES, Probe, Row, sources
+from gemmlab.gpu import build, sass
+from gemmlab.gpu.toolchain import FLAGS, gencode
+from gemmlab.measurements.store import Measurements, save
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 BF16, FP16 = (f"mma.sync m16n8k16, {dtype}" for dtype in ("bf16", "fp16"))
@@ -56,7 +61,7 @@ def on_a_gpu(monkeypatch) -> None:
 
 def test_the_recorded_table(recording):
     recording(section())
-    table = lab.tensor_cores()
+    table = lab.experiments.tensor_cores()
     assert (table.rows, table.source) == (ROWS, "recorded")
     lines = repr(table).splitlines()
     assert lines[0].split("  ")[0] == "probe"
@@ -74,14 +79,14 @@ def test_the_recorded_table(recording):
 def test_what_a_gpu_lacks_is_said(recording):
     reason = "wgmma is left out: it exists only on sm_90a, this GPU is sm_120a"
     recording(section(ROWS[:3], left_out=reason))
-    table = lab.tensor_cores()
+    table = lab.experiments.tensor_cores()
     assert repr(table).endswith(f"\n{reason}.")
     assert all(table.share_of_wgmma(row) is None for row in table.rows)
 
 
 def test_a_row_is_found_or_the_others_are_named(recording):
     recording(section())
-    table = lab.tensor_cores()
+    table = lab.experiments.tensor_cores()
     assert table.row(BF16, "sustained").power_w == 689.4
     assert table.share_of_wgmma(table.row(WGMMA)) == 1
     with pytest.raises(ArgumentError, match=r"no 'ffma' \(burst\), only mma.sync m16n8k16, bf16"):
@@ -91,19 +96,19 @@ def test_a_row_is_found_or_the_others_are_named(recording):
 
 def test_without_a_recording_it_is_said_how_to_make_one(recording):
     recording(None)
-    for ask in (lab.tensor_cores, hmma_ceiling):
+    for ask in (lab.experiments.tensor_cores, hmma_ceiling):
         with pytest.raises(MeasurementError, match="record --family hgemm --only tensor_cores"):
             ask()
     recording({"environment": ENV})
     with pytest.raises(MeasurementError, match="rows is not in the recording"):
-        lab.tensor_cores()
+        lab.experiments.tensor_cores()
 
 
 def test_on_a_gpu_it_is_measured(monkeypatch):
     on_a_gpu(monkeypatch)
     monkeypatch.setattr(tensor_core_ceilings, "measure", lambda: {"rows": [asdict(ROWS[0])]})
-    monkeypatch.setattr("gemmlab.telemetry.environment", lambda: ENV)
-    table = lab.tensor_cores()
+    monkeypatch.setattr("gemmlab.gpu.telemetry.environment", lambda: ENV)
+    table = lab.experiments.tensor_cores()
     assert (table.rows, table.source) == (ROWS[:1], "live")
     assert "Measured now on NVIDIA H200" in repr(table)
 
@@ -249,7 +254,7 @@ def listing(request, tmp_path_factory) -> tuple[str, str]:
         pytest.skip("nvcc is not installed")
     folder = tmp_path_factory.mktemp("probes")
     (folder / "probes.cu").write_text(sources(request.param)[1])
-    command = ["nvcc", *build.FLAGS, f"-I{build.kernels_folder()}", build.gencode(request.param)]
+    command = ["nvcc", *FLAGS, f"-I{kernels_folder()}", gencode(request.param)]
     files = ["-cubin", folder / "probes.cu", "-o", folder / "probes.cubin"]
     done = subprocess.run([*command, *files], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

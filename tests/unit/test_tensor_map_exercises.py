@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gemmlab import exercises
-from gemmlab.tensor_map_exercises import _TRIED, _elements
+from gemmlab.exercises import tiles as exercises
+from gemmlab.exercises.tensor_map import _TRIED, _elements
 
 
 def right(m, x, y, row, column):

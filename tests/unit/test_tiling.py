@@ -7,11 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from gemmlab import registry, sim, variant
-from gemmlab.errors import ArgumentError
-from gemmlab.layouts import GPUS, STEPS, Tiling, formula, occupancy, waves
-from gemmlab.layouts.tiling_rules import CHOICES, number, problems, repairs
-from gemmlab.widgets._tiling_facts import describe, facts, registers
+from gemmlab import sim, variant
+from gemmlab.core.errors import ArgumentError
+from gemmlab.layouts import GPUS, STEPS, Tiling, waves
+from gemmlab.layouts.shared import formula
+from gemmlab.layouts.tiling import occupancy
+from gemmlab.layouts.tiling.facts import describe, facts, registers
+from gemmlab.layouts.tiling.rules import CHOICES, number, problems, repairs
+from gemmlab.steps import registry
 
 H200 = GPUS["H200"]
 
@@ -79,7 +82,7 @@ def test_every_element_has_the_owner_and_the_turn_that_the_kernel_gives_it(step)
     kernel = variant(spec.name, {store: f"int turn = 0;\n{told}"})
     A, B = np.ones((tiling.BM, tiling.BK), np.float32), np.ones((tiling.BK, tiling.BN), np.float32)
     C = np.zeros((tiling.BM, tiling.BN), np.float32)
-    sim.load(kernel.spec).launch(A, B, C, tiling.BM, tiling.BN, tiling.BK, 1.0, 0.0)
+    sim.compile_step(kernel.spec).launch(A, B, C, tiling.BM, tiling.BN, tiling.BK, 1.0, 0.0)
     turn, owner = np.divmod((C / tiling.BK).astype(int), 1024)
     assert np.array_equal(owner, tiling.owners())
     for thread in range(tiling.threads):

@@ -8,7 +8,7 @@ import re
 import pytest
 from PIL import Image
 
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import STEPS, Tiling
 from gemmlab.widgets import TilingExplorer
 

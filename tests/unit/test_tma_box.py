@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import Swizzle, for_columns
-from gemmlab.layouts import tensor_map_words as words
-from gemmlab.layouts.tensor_map import DTYPES, SPANS, Arguments, TensorMap
+from gemmlab.layouts.tma import words
+from gemmlab.layouts.tma.tensor_map import DTYPES, SPANS, Arguments, TensorMap
 from gemmlab.widgets import TensorMapFields, TmaBox
 
 # On byte addresses, as CuTe names the swizzles of the copy engine.

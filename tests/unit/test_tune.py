@@ -10,8 +10,9 @@ from dataclasses import replace
 import pytest
 
 import gemmlab as lab
-from gemmlab import live, measurements, registry, run, tuning
-from gemmlab.errors import (
+from gemmlab import measurements
+from gemmlab.bench import protocol as live
+from gemmlab.core.errors import (
     ArgumentError,
     ContextLostError,
     LaunchError,
@@ -19,14 +20,19 @@ from gemmlab.errors import (
     RefusedError,
     WrongResultError,
 )
-from gemmlab.results import BenchRow
-from gemmlab.trials import Trial, choose
-from gemmlab.tuning import Machine
+from gemmlab.core.paths import repository_root
+from gemmlab.measurements.rows import BenchRow
+from gemmlab.measurements.trials import TuningTrial, choose
+from gemmlab.run import kernel as run
+from gemmlab.run import tuned as tuning
+from gemmlab.run.tuned import Machine
+from gemmlab.steps.spec import KernelSpec
+from gemmlab.steps.text import source_digest
 
-tune = sys.modules["gemmlab.tune"]
+tune = sys.modules["gemmlab.bench.tune"]
 
 NAME = "gemm_split_k"
-SPEC = registry.KernelSpec(
+SPEC = KernelSpec(
     name=NAME,
     file=f"../tests/sim/fixtures/{NAME}.cu",
     idea="K in slices",
@@ -34,8 +40,6 @@ SPEC = registry.KernelSpec(
     thread_tile=(1, 1),
     threads=64,
     shared_bytes=0,
-    written_to=str(registry.repository_root() / "tests" / "sim" / "fixtures" / f"{NAME}.cu"),
-    label=NAME,
     workspace=True,
     configs=("2 slices", "5 slices"),
 )
@@ -74,7 +78,7 @@ class FakeMeasure:
 @pytest.fixture
 def gpu(monkeypatch, tmp_path):
     """A GPU that is not there, an empty cache, and a repository without a recording."""
-    kernels = registry.repository_root() / "kernels"
+    kernels = repository_root() / "kernels"
     (tmp_path / "root").mkdir()
     (tmp_path / "root" / "kernels").symlink_to(kernels)
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path / "root"))
@@ -82,7 +86,7 @@ def gpu(monkeypatch, tmp_path):
     monkeypatch.delenv("GEMMLAB_TUNING", raising=False)
     monkeypatch.setattr(tuning, "machine", lambda: H200)
     monkeypatch.setattr(tune, "default_backend", lambda: "gpu")
-    monkeypatch.setattr("gemmlab.telemetry.environment", lambda: dict(ENV))
+    monkeypatch.setattr("gemmlab.gpu.telemetry.environment", lambda: dict(ENV))
     tuning._say.cache_clear()
     fake = FakeMeasure()
     monkeypatch.setattr(live, "measure", fake)
@@ -100,9 +104,9 @@ def record(trials, gpu: str = H200.gpu):
 
 
 def trials(shape=(4096, 4096, 4096), source=None):
-    source = source or measurements.source_digest(SPEC)
+    source = source or source_digest(SPEC.path)
     return [
-        Trial(NAME, source, config, shape, row(config, shape, 0.8 + 0.1 * i))
+        TuningTrial(NAME, source, config, shape, row(config, shape, 0.8 + 0.1 * i))
         for i, config in enumerate(SPEC.configs)
     ]
 
@@ -274,7 +278,7 @@ def test_choices_for_other_code_are_passed_over(gpu):
         assert lab.kernel(SPEC).config_for(4096, 4096, 4096) == ""
     assert "its code has changed" in lab.tune(SPEC).note
     assert {t["source"] for t in json.loads(cache_file().read_text())["trials"]} == {
-        measurements.source_digest(SPEC)
+        source_digest(SPEC.path)
     }
 
 
@@ -395,6 +399,6 @@ def test_a_configuration_that_the_step_no_longer_has_is_not_chosen():
 
 
 def test_a_trial_survives_the_way_through_json():
-    refused = Trial(NAME, "0" * 12, TWO, WIDE, refused="no")
+    refused = TuningTrial(NAME, "0" * 12, TWO, WIDE, refused="no")
     for trial in (*trials(), refused):
-        assert Trial.from_dict(json.loads(json.dumps(trial.to_dict()))) == trial
+        assert TuningTrial.from_dict(json.loads(json.dumps(trial.to_dict()))) == trial

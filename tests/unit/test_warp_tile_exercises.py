@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gemmlab import exercises
-from gemmlab.errors import ArgumentError
-from gemmlab.tensor_core_probes import PROBES
+from gemmlab.core.errors import ArgumentError
+from gemmlab.exercises import tiles as exercises
+from gemmlab.experiments.tensor_cores.probes import PROBES
 
 
 @pytest.mark.parametrize("tile", [(80, 80), (64, 128), (128, 64)])

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from gemmlab import agreement
-from gemmlab.errors import MeasurementError
+from gemmlab.core.errors import MeasurementError
+from gemmlab.evidence import patterns as agreement
 
 ENVIRONMENT = {"gpu": "NVIDIA H200", "date": "2026-11-21T00:00:00Z"}
 TILED = {

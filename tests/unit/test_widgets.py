@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from gemmlab import sim
-from gemmlab.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import Access, Layout, Swizzle
 from gemmlab.widgets import (
     BankMap,
@@ -381,7 +381,7 @@ def test_the_ladder_so_far():
 
 
 def test_a_bench_result_brings_its_own_environment():
-    from gemmlab.results import BenchResult, BenchRow
+    from gemmlab.measurements.rows import BenchResult, BenchRow
 
     row = BenchRow("cublas", 64, 32, 16, 2.0, (1.9, 2.1), 0.03, 1.0, None, None, None, 20)
     steady = BenchRow("cublas", 64, 32, 16, 2.0, (1.9, 2.1), 0.03, 1.0, None, None, 300.0, 20,

@@ -1,21 +1,27 @@
-"""Variants of steps that chapters measure: named here, so that `record` measures them too."""
+"""What single chapters measure: variants of steps, pitfalls, faults, tensor-core ceilings.
+
+Three functions have the name of the module that they stand in: `gemmlab.experiments.pitfalls` is
+the function, and inside the package `from .pitfalls import ...` finds the module.
+"""
 
 from __future__ import annotations
 
-from ..errors import ArgumentError
-from ..run import Kernel, variant
-from . import hgemm, sgemm, tma
+from .faults.kernels import fault
+from .faults.table import tma_faults
+from .faults.try_wait import try_wait
+from .pitfalls import pitfalls
+from .ring import try_ring
+from .subtiles import subtiles
+from .tensor_cores.ceilings import tensor_cores
+from .variants import experiment
 
-SIZE = 4096  # M = N = K at which experiments are recorded
-
-# Name -> the step, and what is changed in its text.
-EXPERIMENTS = {**sgemm.EXPERIMENTS, **hgemm.EXPERIMENTS, **tma.EXPERIMENTS}
-
-
-def experiment(name: str) -> Kernel:
-    """The variant called `name`. Raises ArgumentError, naming those there are."""
-    if name not in EXPERIMENTS:
-        known = ", ".join(map(repr, EXPERIMENTS))
-        raise ArgumentError(f"name: got {name!r}, the experiments are {known}")
-    step, changes = EXPERIMENTS[name]
-    return variant(step, changes, label=name)
+__all__ = [
+    "experiment",
+    "fault",
+    "pitfalls",
+    "subtiles",
+    "tensor_cores",
+    "tma_faults",
+    "try_ring",
+    "try_wait",
+]

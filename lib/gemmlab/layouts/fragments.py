@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import ArgumentError
+from ..core.errors import ArgumentError
 
 WARP = 32
 SIDE = 8  # rows and columns of a matrix

@@ -25,30 +25,44 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import precision as precisions
-from .. import registry
-from ..errors import ArgumentError
-from ..precision import Precision
+from ..core import precision as precisions
+from ..core.errors import ArgumentError
+from ..core.paths import repository_root
+from ..core.precision import Precision
+from ..steps import patch, registry
+from ..steps.program import Program
+from ..steps.spec import KernelSpec
 from . import build
+from .counts import LineCount
 from .findings import Finding
 from .module import SimModule, open_module
 from .samples import Sample
-from .trace import LineCount, Trace
-from .variant import write_variant
+from .trace import Trace
 
-__all__ = ["Finding", "LineCount", "Sample", "SimModule", "Trace", "load", "load_source", "trace"]
+__all__ = [
+    "Finding",
+    "LineCount",
+    "Sample",
+    "SimModule",
+    "Trace",
+    "compile_source",
+    "compile_step",
+    "integer_matrices",
+    "trace",
+]
 
 
-def load(spec: registry.KernelSpec, precision: str = "") -> SimModule:
+def compile_step(kernel: str | KernelSpec | Program, precision: str = "") -> SimModule:
     """The step in a precision (its first, if not given), compiled for this machine at first use.
 
     Raises BackendError without g++, BuildError if the source does not compile.
     """
-    launch = spec.launch + spec.template_arguments(precision)
-    return _open(spec.name, spec.path, launch, workspace=spec.workspace)
+    step = registry.program(kernel)
+    scratch = step.spec.workspace
+    return _open(step.name, step.source.path, step.launch(precision), workspace=scratch)
 
 
-def load_source(
+def compile_source(
     path: str | Path,
     launch_name: str,
     *,
@@ -58,17 +72,21 @@ def load_source(
 ) -> SimModule:
     """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
-    changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to
+    path: absolute, or from the repository's root, "tests/sim/fixtures/gemm_cp_async.cu". changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to
     be one of this repository. portable: switch stacks by ucontext, as on processors that have no
     switch of ours. workspace: for launch_x the file also has workspace_x(const GemmArgs&) ->
     size_t, the bytes of scratch memory that a launch needs.
+    Raises ArgumentError for text that does not stand in the file.
     """
-    file = write_variant(Path(path), changes) if changes else Path(path)
+    file = repository_root() / path  # an absolute path stays as it is
+    if changes:
+        text = patch.replace(file.read_text(encoding="utf-8"), changes, file.name)
+        file = patch.keep(text, file.resolve().relative_to(repository_root()))
     return _open(file.stem, file, launch_name, portable, workspace)
 
 
 def trace(
-    kernel: str | registry.KernelSpec,
+    kernel: str | KernelSpec | Program,
     M: int = 256,
     N: int = 256,
     K: int = 64,
@@ -85,12 +103,13 @@ def trace(
     allow_slow: let it take longer than a minute; without it that raises SlowRunError.
     Raises UnknownKernelError, ArgumentError for a size, BackendError, BuildError and LaunchError.
     """
-    spec = registry.get(getattr(kernel, "spec", kernel))
+    step = registry.program(kernel)
+    spec = step.spec
     spec.check_sizes(M, N, K)
     config = spec.config_index(getattr(kernel, "config", ""))
     if min(M, N, K) < 1:
         raise ArgumentError(f"M, N, K: got {M}, {N}, {K}; a trace needs sizes above 0")
-    module = load(spec, precision)
+    module = compile_step(step, precision)
     types = precisions.precision(precision or spec.precisions[0])
     given, made = types.bytes
     module.check_memory([given * M * K, given * K * N, made * M * N])

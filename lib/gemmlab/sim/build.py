@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ..build import included_files, kernels_folder, workspace_name
-from ..errors import BackendError, BuildError
-from ..progress import busy
-from ..registry import cache_dir, repository_root
+from ..core.errors import BackendError, BuildError
+from ..core.paths import cache_dir, kernels_folder, repository_root
+from ..core.progress import busy
+from ..steps.text import included_files, workspace_name
 from .lines import DYNAMIC_ARRAY, LineTable, dynamic_array_names, read_library
 from .unsupported import explain, refuse_unsupported
 
@@ -97,20 +97,20 @@ def runtime(portable: bool = False) -> Runtime:
     """
     own = shlex.split(os.environ.get("GEMMLAB_SIM_FLAGS", ""))
     flags = (*_RUNTIME_FLAGS, *own, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
-    sources = sorted((*RUNTIME.glob("*.cpp"), *RUNTIME.glob("*.h"), *INCLUDE.rglob("*.*h")))
-    key = _hash(flags, *((p.name, p.read_bytes()) for p in sources))
+    sources = sorted((*RUNTIME.rglob("*.cpp"), *RUNTIME.rglob("*.h"), *INCLUDE.rglob("*.*h")))
+    key = _hash(flags, *((str(p.relative_to(HERE)), p.read_bytes()) for p in sources))
     folder = cache_dir("sim")
     built = Runtime(folder / f"libgemmlab_sim-{key}.so", folder / f"dynamic_shared-{key}.a")
     if built.library.exists() and built.dynamic_shared.exists():
         return built
     with busy("Compiling the simulator (once)"), _workspace(folder) as work:
         unit = work / "dynamic_shared.o"
-        dynamic = str(RUNTIME / "dynamic_shared.cpp")
+        dynamic = str(RUNTIME / "memory" / "dynamic_shared.cpp")
         _run([compiler(), *_RUNTIME_FLAGS, "-c", dynamic, "-o", str(unit)])
         _run(["ar", "rc", str(work / "a.a"), str(unit)])
         name = f"-Wl,-soname,{built.library.name}"
         source = str(RUNTIME / "runtime.cpp")
-        _run([compiler(), *flags, "-shared", name, source, "-o", str(work / "a.so")])
+        _run([compiler(), *flags, f"-I{RUNTIME}", "-shared", name, source, "-o", str(work / "a.so")])
         os.replace(work / "a.a", built.dynamic_shared)
         os.replace(work / "a.so", built.library)
     return built
@@ -199,7 +199,7 @@ def _workspace(folder: Path) -> Iterator[Path]:
 def _hash(flags: tuple[str, ...], *texts: tuple[str, str | bytes]) -> str:
     digest = hashlib.sha256(repr((flags, _compiler_identity())).encode())
     # How it is compiled counts as much as what.
-    recipe = [(name, (HERE / name).read_bytes()) for name in ("build.py", "kernels.py", "lines.py")]
+    recipe = [(name, (HERE / name).read_bytes()) for name in ("build.py", "elf.py", "lines.py")]
     for name, text in (*recipe, *texts):
         digest.update(repr((name, text)).encode())
     return digest.hexdigest()[:16]

@@ -2,31 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from . import async_sentences, sentences
-from .sentences import race_write_write
+from .abi import LineOf, RawFinding
+from .messages import asynchronous as async_sentences
+from .messages import threads as sentences
+from .messages.threads import race_write_write
 
-# runtime/findings.h's Kind, in its order: slug, fatal, sentence.
+# runtime/order/findings.h's Kind, in its order: slug, fatal, sentence.
 KINDS = (*sentences.KINDS, *async_sentences.KINDS)
-
-# The place of a program counter: file, line, text of the line. None if it is not known.
-LineOf = Callable[[int], tuple[str, int, str] | None]
-
-
-class RawFinding(ctypes.Structure):
-    """runtime/findings.h's Finding."""
-
-    _fields_ = (
-        *((name, ctypes.c_uint32) for name in ("kind", "pc", "other_pc", "block", "thread")),
-        ("reserved", ctypes.c_uint32),
-        ("count", ctypes.c_uint64),
-        ("number", ctypes.c_int64 * 4),
-        ("name", ctypes.c_char_p),
-        ("other_name", ctypes.c_char_p),
-    )
 
 
 @dataclass(frozen=True)
@@ -52,20 +37,6 @@ class Finding:
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}: " if self.file else ""
         return f"{where}{self.kind}: {self.message}"
-
-
-class Findings(tuple):
-    """The findings of one run: a tuple of Finding that reads as a list."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "no findings"
-
-    def _repr_html_(self) -> str:
-        from .view import findings_html
-
-        return findings_html(self)
 
 
 def explain(raw: Iterable[RawFinding], line_of: LineOf) -> list[Finding]:

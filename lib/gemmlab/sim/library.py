@@ -6,37 +6,7 @@ import ctypes
 import threading
 from pathlib import Path
 
-from .findings import RawFinding
-from .samples import SampleRow
-
-
-class GemmArgs(ctypes.Structure):
-    """kernels/common/host.cuh's structure of this name."""
-
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in "ABC"),
-        *((name, ctypes.c_int) for name in "MNK"),
-        ("alpha", ctypes.c_float),
-        ("beta", ctypes.c_float),
-        ("workspace", ctypes.c_void_p),
-        ("config", ctypes.c_int),
-    )
-
-
-class WorkspaceCall(ctypes.Structure):
-    """build.py's structure of this name: a problem, and how much scratch memory it needs."""
-
-    _fields_ = (("args", GemmArgs), ("bytes", ctypes.c_size_t))
-
-
-class CountRow(ctypes.Structure):
-    """runtime/api.cpp's row: the counters of one instruction."""
-
-    _fields_ = (
-        *((name, ctypes.c_uint32) for name in ("what", "pc", "op", "width")),
-        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "wavefronts")),
-        *((name, ctypes.c_uint64) for name in ("wavefronts_min", "sectors", "sectors_min")),
-    )
+from .abi import CountRow, RawFinding, SampleRow
 
 
 class Runtime:

@@ -8,19 +8,19 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from .. import progress
-from ..errors import ArgumentError, SlowRunError
+from ..core import progress
+from ..core.errors import ArgumentError, SlowRunError
 
 # A run that would take longer is stopped, unless it was allowed to.
 SLOW_SECONDS = 60.0
-# How long a block may go without headway (runtime/watchdog.h); $GEMMLAB_SIM_BUDGET_S has another.
+# How long a block may go without headway (runtime/engine/watchdog.h); $GEMMLAB_SIM_BUDGET_S has another.
 BUDGET_SECONDS = 10.0
 
 _POLL = 0.05  # seconds
 _FIRST_LOOK = 2.0  # an estimate from less says little
 _SETTLED = 10.0  # from here on an estimate has to be far over the limit to stop the run
 _SHOW_AFTER = 1.0
-_AROUND = 2**18  # bytes that runtime/arena.h leaves free around a buffer, at most
+_AROUND = 2**18  # bytes that runtime/memory/arena.h leaves free around a buffer, at most
 
 
 def budget_seconds() -> float:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .kernels import KernelFacts, has_plain_order, read_facts
+from .elf import KernelFacts, has_plain_order, read_facts
 
 # file, line, column
 Frame = tuple[str, int, int]

@@ -11,15 +11,17 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from ..errors import ArgumentError, BuildError, LaunchError, RefusedError
-from ..refusal import take as take_refusal
+from ..core.errors import ArgumentError, BuildError, LaunchError, RefusedError
+from ..steps.refusal import take as take_refusal
 from . import build
-from .findings import Finding, Findings, explain
-from .library import GemmArgs, WorkspaceCall, load_runtime
+from .abi import GemmArgs, WorkspaceCall
+from .counts import count_lines
+from .findings import Finding, explain
+from .library import load_runtime
 from .limits import Watch, budget_seconds, check_memory
 from .places import GLOBAL, Place, array_places, matrix_places
 from .samples import Seen
-from .trace import Trace, count_lines, kept_samples
+from .trace import Findings, Trace, kept_samples
 
 MAX_STATIC_SHARED = 48 * 1024
 

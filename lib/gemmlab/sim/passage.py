@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ..source import highlight
+from ..display.code import highlight
 
 _BLOCK = re.compile(r"\s*(\}\s*)?(for|while|do|if|else)\b")
 _ORDER = re.compile(r"\s*\w*(sync|wait|arrive|commit|fence)\w*(<[^>]*>)?\(")  # barriers, waits

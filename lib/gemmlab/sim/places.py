@@ -8,13 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..errors import ArgumentError
-from ..layouts import formula
+from ..core.errors import ArgumentError
+from ..layouts.shared import formula
+from .lines import SharedArray
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from .lines import SharedArray
 
 SHARED, GLOBAL = "shared", "global"
 _CONSTANTS = re.compile(r"\bconstexpr\s+(?:int|unsigned|size_t|uint32_t)\s+([^;{}]+);")

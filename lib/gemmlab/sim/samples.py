@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .findings import LineOf
+from .abi import LineOf, SampleRow
 from .places import GLOBAL, SHARED, Place, element
 
 WARP = 32
 MOST = 6  # of one line and operation
 OFFSET_IN_BLOCK = (1 << 24) - 1  # the bits above name another block of the cluster
-
-
-class SampleRow(ctypes.Structure):
-    """runtime/api.cpp's row: one request of one instruction."""
-
-    _fields_ = (
-        *((name, ctypes.c_uint32) for name in ("what", "reserved")),
-        *((name, ctypes.c_uint32) for name in ("block", "warp", "time", "number")),
-        ("requests", ctypes.c_uint64),
-        *((name, ctypes.c_uint32) for name in ("cost", "cost_min", "starts", "mask")),
-        ("address", ctypes.c_uint32 * WARP),
-    )
 
 
 @dataclass(frozen=True)

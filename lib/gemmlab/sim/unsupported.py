@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from ..errors import BuildError
+from ..core.errors import BuildError
+from ..steps.text import without_comments
 
-_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b(?:\s*(?:volatile|__volatile__))?\s*\(")
 _LAUNCH = re.compile(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<")
 _STRING = re.compile(r'\s*"((?:\\.|[^"\\\n])*)"')
@@ -64,15 +64,6 @@ def explain(message: str) -> str:
             what = f"the simulator has no {name}; write it with what it has, or run on a GPU"
             sentences[f"{file}:{number}: {what}"] = None
     return "".join(f"{sentence}\n" for sentence in sentences)
-
-
-def without_comments(text: str) -> str:
-    """The text with its comments blanked out, every character where it was."""
-
-    def blank(found: re.Match) -> str:
-        return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
-
-    return _COMMENT.sub(blank, text)
 
 
 def _operation(rest: str) -> str:

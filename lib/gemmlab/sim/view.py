@@ -5,16 +5,14 @@ from __future__ import annotations
 import hashlib
 import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from .._html import STYLE as TABLE_STYLE
-from .._html import text_table
-from ..source import STYLE as CODE_STYLE
+from ..display.code import STYLE as CODE_STYLE
+from ..display.table import STYLE as TABLE_STYLE
+from ..display.table import text_table
+from .counts import LineCount
+from .findings import Finding
 from .passage import Shown, passage
-
-if TYPE_CHECKING:
-    from .findings import Finding, Findings
-    from .trace import LineCount, Trace
 
 # Nested below three classes, to count for more than a page's own rules for tables and code.
 _STYLE = """<style>
@@ -70,7 +68,20 @@ _COSTS = ("access", "requests", "each takes", "least")
 _NO_FINDINGS = "Nothing found: no race, no access out of bounds, no uninitialised read."
 
 
-def as_html(trace: Trace) -> str:
+class Traced(Protocol):
+    """What is shown of a `Trace`."""
+
+    kernel: str
+    M: int
+    N: int
+    K: int
+    lines: tuple[LineCount, ...]
+    findings: tuple[Finding, ...]
+    file: str
+    source: tuple[str, ...]
+
+
+def as_html(trace: Traced) -> str:
     """The counted passage with each line's requests beside it, then the findings."""
     names = Anchors(trace)
     own = [line for line in trace.lines if line.file == trace.file]
@@ -104,7 +115,7 @@ def _access_width(lines: Sequence[LineCount]) -> float:
 class Anchors:
     """Names of lines in a page, the same for the same trace, and which lines have findings."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Traced) -> None:
         content = repr((trace.kernel, trace.M, trace.N, trace.K, trace.lines, trace.findings))
         self._prefix = f"gl-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
         self._file = trace.file
@@ -189,7 +200,7 @@ def _notes(line: LineCount, surplus: str) -> list[str]:
     return notes
 
 
-def as_text(trace: Trace) -> str:
+def as_text(trace: Traced) -> str:
     """The same for a terminal, the source line at the end of each row."""
     rows = []
     for line in trace.lines:
@@ -201,7 +212,7 @@ def as_text(trace: Trace) -> str:
     return "\n".join((_title(trace), text_table((*_HEAD, "source"), rows, "ntnnnnt", notes)))
 
 
-def _title(trace: Trace) -> str:
+def _title(trace: Traced) -> str:
     return f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}, counted by the simulator"
 
 
@@ -221,12 +232,12 @@ def _total(line: LineCount) -> tuple[int, int, str]:
     return line.sectors, line.sectors_min, "sector"
 
 
-def findings_html(findings: Findings) -> str:
+def findings_html(findings: Sequence[Finding]) -> str:
     """The findings alone, as a list."""
     return f'{_STYLE}<div class="gl-trace">{_listed(findings)}</div>'
 
 
-def _listed(findings: Findings, names: Anchors | None = None) -> str:
+def _listed(findings: Sequence[Finding], names: Anchors | None = None) -> str:
     if not findings:
         return f'<p class="gl-ok">✓ {_NO_FINDINGS}</p>'
     return f"<ul>{''.join(f'<li>{_finding(finding, names)}</li>' for finding in findings)}</ul>"

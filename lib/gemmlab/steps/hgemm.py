@@ -5,9 +5,8 @@ A step's thread tile is how many rows and columns of C the registers of a thread
 
 from __future__ import annotations
 
-from ..precision import HALF
-from ..spec import KernelSpec
-from ._step import step
+from ..core.precision import HALF
+from .spec import KernelSpec, step
 
 _ALIGNED = {"precisions": HALF, "alignment": 16}
 

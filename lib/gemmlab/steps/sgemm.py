@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..spec import KernelSpec
-from ._step import step
+from .spec import KernelSpec, step
 
 STEPS: tuple[KernelSpec, ...] = (
     step(

@@ -5,9 +5,8 @@ Shared memory includes the mbarriers, 8 bytes each: one a stage, from tma_04_pro
 
 from __future__ import annotations
 
-from ..precision import HALF
-from ..spec import KernelSpec
-from ._step import step
+from ..core.precision import HALF
+from .spec import KernelSpec, step
 
 _COPIED = {"precisions": HALF, "alignment": 16, "min_arch": 90}
 

@@ -6,7 +6,7 @@ from .bank_map import BankMap
 from .block_order import BlockOrder
 from .fragment_map import FragmentMap
 from .heat_map import HeatMap, Metric
-from .ladder import Ladder, ladder
+from .ladder import Ladder
 from .mbarrier_timeline import MbarrierTimeline
 from .pipeline_timeline import PipelineTimeline
 from .predict import Predict, predict
@@ -31,6 +31,5 @@ __all__ = [
     "TilingExplorer",
     "TmaBox",
     "TraceView",
-    "ladder",
     "predict",
 ]

@@ -21,7 +21,7 @@ import numpy as np
 from elftools.elf.elffile import ELFFile
 
 from gemmlab import sim
-from gemmlab.errors import BuildError, LaunchError
+from gemmlab.core.errors import BuildError, LaunchError
 from gemmlab.sim import build
 
 from .subjects import Run, Subject, subject
@@ -71,7 +71,7 @@ def _write(folder: Path, about: Subject, changed: dict[str, str]) -> Path:
 
 def _run_all(about: Subject, path: Path, counts: list | None) -> dict:
     """Every run up to the first with a finding."""
-    module = sim.load_source(path, about.launch, workspace=about.workspace)
+    module = sim.compile_source(path, about.launch, workspace=about.workspace)
     wrong, counted = False, []
     for run in about.runs():
         try:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gemmlab.registry import cache_dir
+from gemmlab.core.paths import cache_dir
 from gemmlab.sim import build
 
 from .mutants import Mutant

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gemmlab import registry
-from gemmlab.build import included_files
+from gemmlab.core.paths import repository_root
+from gemmlab.steps import registry
+from gemmlab.steps.text import included_files
 
 from .removals import REMOVED
 
-ROOT = registry.repository_root()
+ROOT = repository_root()
 _SYNCHRONISES = re.compile("|".join(REMOVED.values()))
 
 

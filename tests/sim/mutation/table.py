@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gemmlab import measurements, mutation
-from gemmlab.telemetry import commit
+from gemmlab.core.files import write_whole
+from gemmlab.evidence import mutants as mutation
+from gemmlab.gpu.telemetry import commit
 
 from .mutants import Mutant
 from .subjects import Subject
@@ -57,4 +58,4 @@ def write(judged: Sequence[Judged], path: Path | None = None) -> mutation.Mutant
     head = json.dumps({"schema": mutation.SCHEMA, "environment": made, "kernels": kernels})
     lines = ",\n".join(json.dumps(row) for row in rows(judged, explanations()))
     text = f'{head[:-1]}, "mutants": [\n{lines}\n]}}\n'
-    return mutation.load(measurements.write_whole(path, text))
+    return mutation.load(write_whole(path, text))

@@ -3,10 +3,10 @@
 #include <atomic>
 
 #include "../include/gemmlab_sim/abi.h"
-#include "fault.h"
-#include "grid.h"
-#include "limits.h"
-#include "watchdog.h"
+#include "engine/fault.h"
+#include "engine/grid.h"
+#include "engine/limits.h"
+#include "engine/watchdog.h"
 
 namespace sim {
 

@@ -1,6 +1,6 @@
 // What g++ -fsanitize=thread calls before every load and store of a kernel, and -fsanitize=bounds
 // at an index outside of its array. The sanitizers' own libraries are not linked.
-#include "access.h"
+#include "memory/access.h"
 
 namespace sim {
 

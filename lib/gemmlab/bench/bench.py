@@ -1,0 +1,264 @@
+"""Measure steps against cuBLAS; without a GPU, show the recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import measurements
+from ..core.errors import ArgumentError, MeasurementError
+from ..core.precision import precision as types_of
+from ..display.numbers import show_size
+from ..gpu import requirements
+from ..gpu.sandbox import context_watch
+from ..gpu.telemetry import environment
+from ..measurements.rows import BASELINES, DEFAULT_BASELINES, OTHER_PRECISION, BenchResult, BenchRow
+from ..run.backend import default_backend, why_no_gpu
+from ..run.kernel import Kernel
+from ..run.kernel import kernel as handle_of
+from ..steps import registry
+from ..steps.spec import KernelSpec
+from . import protocol as measuring
+
+MODES = ("interleaved", "burst", "sustained")
+
+_Kernels = str | Kernel | KernelSpec | Sequence[str | Kernel | KernelSpec]
+_Sizes = int | Sequence[int | tuple[int, int, int]]
+
+
+def bench(
+    kernels: _Kernels | None = None,
+    sizes: _Sizes = (4096,),
+    *,
+    mode: str = "interleaved",
+    warm_l2: bool = False,
+    samples: int = 50,
+    seconds: float | None = None,
+    baselines: Sequence[str] = DEFAULT_BASELINES,
+    precision: str | None = None,
+) -> BenchResult:
+    """Time `kernels` and cuBLAS at `sizes` (M = N = K, or (M, N, K)).
+
+    `precision` names the types: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in
+    fp32. If not given, it is the first kernel's first; without kernels, all steps of the first part
+    of the course that has it run.
+    Inputs are normal random, TF32 is off. `mode` "interleaved" runs everyone in turns and writes
+    over the L2 before each launch (unless `warm_l2`); "burst" times ten launches after a rest;
+    "sustained" launches each kernel back to back for `seconds` (5 if not given) and keeps the last
+    third. In the first mode `seconds` (1 if not given) limits what one kernel may take at one size;
+    slow kernels so get fewer than `samples`. Launches under 20 us are timed in batches.
+    `baselines` may also have "cublas_tf32": cuBLAS on tensor cores, with inputs rounded to TF32.
+
+    Without a GPU the recorded run is shown instead, and says so: of kernels of several parts, the
+    one run that has all of them.
+    Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
+    wrong, MeasurementError for what neither this machine nor the recorded run can give.
+    """
+    handles = _labelled(_all(precision) if kernels is None else _as_list(kernels))
+    precision = precision or _common([k.spec for k in handles.values()])
+    shapes = shapes_of(sizes)
+    check_counts(samples, seconds)
+    _check_arguments(mode, baselines, precision)
+    _check_kernels(handles, shapes, precision)
+    protocol = measuring.Protocol(mode, warm_l2, tuple(baselines), samples, seconds, precision)
+    if default_backend() == "sim":
+        return _recorded(handles, shapes, protocol)
+    for handle in handles.values():  # before the first of them is built
+        requirements.require(handle)
+    return _live(handles, shapes, protocol)
+
+
+@context_watch()
+def _live(
+    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: measuring.Protocol
+) -> BenchResult:
+    rows, conditions, notes = [], {}, {}
+    for shape in shapes:
+        with measuring.tf32_off():
+            measured, during, note = measuring.measure(handles, shape, protocol)
+        rows += measured
+        conditions[show_size(shape)] = during
+        notes[note] = None
+    note = "; ".join(filter(None, notes))
+    return BenchResult(tuple(rows), "live", environment(), conditions, note)
+
+
+def _recorded(
+    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: measuring.Protocol
+) -> BenchResult:
+    """The recorded rows for these arguments, or an error that says what is recorded instead.
+
+    Of kernels of several families, the run that has them all; that of the last kernel comes first.
+    """
+    families = [handle.spec.family for handle in handles.values()]
+    families += [registry.family_of(protocol.precision)] * (not families)
+    asked, lacking = dict.fromkeys(reversed(families)), []
+    for family in asked:
+        try:
+            return _of_run(measurements.load(family=family), list(handles), shapes, protocol)
+        except MeasurementError as error:
+            if len(asked) == 1:
+                raise
+            lacking.append(f"{family}: {getattr(error, 'what', error)}")
+    raise MeasurementError(
+        f"kernels: no recorded run has all of them ({'; '.join(lacking)}), and they cannot be "
+        f"measured here ({why_not_here()}). Bench those of each part apart"
+    )
+
+
+class _NotInRunError(MeasurementError):
+    """A recorded run lacks something; `what` says only that."""
+
+    def __init__(self, what: str, more: str):
+        super().__init__(f"{what}, {more}")
+        self.what = what
+
+
+def _of_run(
+    loaded: measurements.Measurements,
+    names: list[str],
+    shapes: list[tuple[int, int, int]],
+    protocol: measuring.Protocol,
+) -> BenchResult:
+    """The rows of one recorded run. Raises MeasurementError if it does not have them all."""
+    loaded.section("benchmark")  # must be there
+    timings = loaded.timings()
+    wanted = ([*names, *protocol.baselines], shapes, protocol.mode, protocol.l2, protocol.precision)
+    parts = {section: part.only(*wanted) for section, part in timings.items()}
+    parts = {section: part for section, part in parts.items() if part.rows}
+    rows: dict[tuple, BenchRow] = {}
+    for row in (row for part in parts.values() for row in part.rows):
+        rows.setdefault((row.kernel, (row.M, row.N, row.K)), row)
+    for name in [*names, *(b for b in protocol.baselines if b in OTHER_PRECISION)]:
+        for shape in shapes:
+            if (name, shape) not in rows:
+                raise _NotInRunError(
+                    f"{name} at {show_size(shape)} ({protocol.precision}, mode {protocol.mode}, "
+                    f"L2 {protocol.l2}) is not in the recorded run",
+                    f"and it cannot be measured here ({why_not_here()}). "
+                    f"Recorded are {_inventory(timings)}",
+                )
+    order = {shape: i for i, shape in enumerate(shapes)}
+    ordered = tuple(sorted(rows.values(), key=lambda row: order[row.M, row.N, row.K]))
+    environment = next(iter(parts.values()), timings["benchmark"]).environment
+    conditions = {size: was for part in parts.values() for size, was in part.conditions.items()}
+    note = f"Not measured here: {why_not_here()}{_remarks(names, loaded, parts)}"
+    return BenchResult(ordered, "recorded", environment, conditions, note)
+
+
+def _common(specs: Sequence[KernelSpec]) -> str:
+    """The first kernel's first precision. Raises ArgumentError if another kernel lacks it."""
+    first = specs[0].precisions[0] if specs else "fp32"
+    if lacking := next((spec.name for spec in specs if first not in spec.precisions), ""):
+        raise ArgumentError(
+            f"kernels: {specs[0].name} runs in {first}, which {lacking} is not compiled for; "
+            "bench them apart, or pass a precision that all of them have"
+        )
+    return first
+
+
+def _all(precision: str | None) -> list[KernelSpec]:
+    family = registry.family_of(types_of(precision or "fp32").name)
+    return [spec for spec in registry.KERNELS if spec.family == family]
+
+
+def why_not_here() -> str:
+    """Why the recorded run is shown in place of a live one."""
+    return why_no_gpu() or "GEMMLAB_BACKEND=sim"
+
+
+def _remarks(
+    names: list[str], loaded: measurements.Measurements, parts: dict[str, BenchResult]
+) -> str:
+    """What has changed since these sections were recorded, and which were recorded elsewhere."""
+    changed = {name for section in parts for name in measurements.stale(loaded, section)}
+    text = ""
+    if stale := sorted(set(names) & changed):
+        text += f". The code of {', '.join(stale)} has changed since the recording"
+    origins = {section: measurements.origin(part.environment) for section, part in parts.items()}
+    for section, origin in origins.items():
+        if origin != next(iter(origins.values())):
+            sizes = dict.fromkeys(row.size for row in parts[section].rows)
+            text += f". {', '.join(sizes)}: recorded on {origin}"
+    notes = dict.fromkeys(part.note for part in parts.values() if part.note)
+    return text + "".join(f". {note}" for note in notes)
+
+
+def _inventory(timings: dict[str, BenchResult]) -> str:
+    """Which kernels are recorded at which sizes; without configurations: there are many."""
+    sizes: dict[tuple[str, str], dict[str, None]] = {}
+    for row in (row for name, part in timings.items() if name != "tuning" for row in part.rows):
+        how = f"{row.precision}, mode {row.mode}, L2 {row.l2}"
+        sizes.setdefault((how, row.kernel), {})[row.size] = None
+    groups: dict[tuple[str, str], list[str]] = {}
+    for (how, kernel), known in sizes.items():
+        groups.setdefault((how, ", ".join(known)), []).append(kernel)
+    return "; ".join(
+        f"{', '.join(kernels)} at {known} ({how})" for (how, known), kernels in groups.items()
+    )
+
+
+def _labelled(kernels: Sequence) -> dict[str, Kernel]:
+    """Handles by a name of their own: variants keep their step's name, so they get a number."""
+    labelled: dict[str, Kernel] = {}
+    for item in kernels:
+        handle = handle_of(item)
+        name = handle.title
+        count = sum(known.partition(" #")[0] == name for known in labelled)
+        if handle in labelled.values():
+            continue
+        labelled[f"{name} #{count + 1}" if count else name] = handle
+    return labelled
+
+
+def _as_list(kernels: _Kernels) -> Sequence:
+    single = isinstance(kernels, str | Kernel | KernelSpec)
+    return [kernels] if single else list(kernels)
+
+
+def shapes_of(sizes: _Sizes) -> list[tuple[int, int, int]]:
+    """(M, N, K) of each size. Raises ArgumentError for what is no size, and if there is none."""
+    shapes = [_shape(size) for size in ([sizes] if isinstance(sizes, int | str) else sizes)]
+    if not shapes:
+        raise ArgumentError("sizes: is empty; give at least one, such as [4096]")
+    return shapes
+
+
+def _shape(size: int | tuple[int, int, int]) -> tuple[int, int, int]:
+    shape = (size,) * 3 if isinstance(size, int | str) else tuple(size)
+    if len(shape) != 3 or not all(isinstance(n, int) and n > 0 for n in shape):
+        raise ArgumentError(
+            f"sizes: got {size!r}; each is a positive integer (M = N = K) or a tuple (M, N, K)"
+        )
+    return shape
+
+
+def check_counts(samples: int, seconds: float | None) -> None:
+    """Raise ArgumentError unless these say how often, or for how long, to measure."""
+    if not (isinstance(samples, int) and samples >= 1):
+        raise ArgumentError(f"samples: got {samples!r}; it is an integer of at least 1")
+    if seconds is not None and not seconds > 0:
+        raise ArgumentError(f"seconds: got {seconds!r}; it is a time above 0")
+
+
+def _check_kernels(
+    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], precision: str
+) -> None:
+    """Raise ArgumentError for a step that is not compiled for the types, or refuses a size."""
+    for handle in handles.values():
+        handle.spec.template_arguments(precision)
+        for shape in shapes:
+            handle.spec.check_sizes(*shape)
+
+
+def _check_arguments(mode: str, baselines: Sequence[str], precision: str) -> None:
+    types_of(precision)  # refuses what is none
+    if mode not in MODES:
+        raise ArgumentError(f"mode: got {mode!r}; allowed are {', '.join(MODES)}")
+    if unknown := set(baselines) - set(BASELINES):
+        raise ArgumentError(
+            f"baselines: {', '.join(sorted(unknown))} not known; allowed are {', '.join(BASELINES)}"
+        )
+    if precision != "fp32" and (other := set(baselines) & set(OTHER_PRECISION)):
+        raise ArgumentError(
+            f"baselines: {', '.join(other)} has fp32 inputs; the kernels here take {precision}"
+        )

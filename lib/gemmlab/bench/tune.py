@@ -1,0 +1,202 @@
+"""Measure every configuration of a step, and keep the best of each shape for this GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from .. import measurements
+from ..core import progress
+from ..core.errors import ArgumentError, MeasurementError, RefusedError
+from ..display import table as _html
+from ..display.numbers import show_rate, show_share, show_size, show_time
+from ..gpu import requirements
+from ..gpu.telemetry import environment
+from ..measurements.rows import how_measured
+from ..measurements.trials import Shape, TuningTrial, choose
+from ..run import tuned
+from ..run.backend import default_backend
+from ..run.kernel import Kernel
+from ..run.kernel import kernel as handle_of
+from ..steps import registry
+from ..steps.spec import KernelSpec
+from . import protocol as measuring
+from .bench import check_counts, shapes_of, why_not_here
+
+
+@dataclass(frozen=True)
+class TuneResult:
+    """Every configuration of a step at some shapes; `source` is "live" or "recorded".
+
+    `note` says what came from the cache, what was passed over, and why a recorded run is shown.
+    """
+
+    kernel: str
+    configs: tuple[str, ...]
+    trials: tuple[TuningTrial, ...]
+    source: str
+    environment: dict
+    note: str = ""
+
+    def choice(self, size: int | Shape) -> str:
+        """The best configuration at a size that was tuned, "" if none runs there."""
+        (shape,) = shapes_of([size])
+        here = [trial for trial in self.trials if trial.shape == shape]
+        if not here:
+            sizes = ", ".join(dict.fromkeys(trial.size for trial in self.trials))
+            raise ArgumentError(f"size: got {size!r}; {self.kernel} was tuned at {sizes}")
+        best = choose(here, self.configs)
+        return best.config if best else ""
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """The best configuration of each shape, by "4096" or "MxNxK"."""
+        return {trial.size: self.choice(trial.shape) for trial in self.trials}
+
+    def to_dict(self) -> dict:
+        """Plain data, for `tune --json`."""
+        return {**asdict(self), "choices": self.choices}
+
+    def __repr__(self) -> str:
+        head, rows, align, _ = self._table()
+        return _html.text_table(head, rows, align, ["", *self._notes()])
+
+    def _repr_html_(self) -> str:
+        head, rows, align, quiet = self._table()
+        return _html.table(head, rows, align, self._notes(), quiet)
+
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], str, list[int]]:
+        """Shapes in their order, in each the fastest first; and the numbers of refused rows."""
+        head = ("size", "configuration", "TFLOP/s", "of cuBLAS", "time", "")
+        ordered = []
+        for shape in dict.fromkeys(trial.shape for trial in self.trials):
+            here = [trial for trial in self.trials if trial.shape == shape]
+            ordered += sorted(here, key=lambda t: -t.row.ratio if t.row else 1)
+        rows = [self._cells(trial) for trial in ordered]
+        return head, rows, "ttnnnw", [i for i, trial in enumerate(ordered) if not trial.row]
+
+    def _cells(self, trial: TuningTrial) -> tuple[str, ...]:
+        if not (row := trial.row):
+            return trial.size, trial.config, "-", "-", "-", f"refused: {trial.refused}"
+        word = "chosen" if self.choice(trial.shape) == trial.config else ""
+        numbers = show_rate(row.tflops), show_share(row.ratio), show_time(row.time_us)
+        return trial.size, trial.config, *numbers, word
+
+    def _notes(self) -> list[str]:
+        rows = [trial.row for trial in self.trials if trial.row]
+        lines = [self.kernel + ".", measurements.made_on(self.environment, self.source)]
+        lines += [how_measured(rows)] if rows else []
+        return lines + ([f"{self.note}."] if self.note else [])
+
+
+def tune(
+    kernel: str | Kernel | KernelSpec,
+    sizes: int | Sequence[int | Shape] = (4096,),
+    *,
+    samples: int = 20,
+    seconds: float = 0.3,
+    again: bool = False,
+) -> TuneResult:
+    """Time every configuration of a step at `sizes` (M = N = K, or (M, N, K)), each against cuBLAS.
+
+    The best of each shape is what `lab.kernel(name)` then runs at exactly this shape on this GPU:
+    the choices are kept in GEMMLAB_CACHE, for this driver, CUDA version and code of the step. They
+    are written after each configuration, so a tuning that was interrupted goes on where it was;
+    `again` measures what is known, too. `samples` and `seconds` limit what one configuration may
+    take, as in `bench`. A configuration that the step refuses at a shape is passed over there.
+
+    Without a GPU the recorded tuning is shown instead, and says so.
+    Raises ArgumentError for a step without configurations, WrongResultError for a configuration
+    whose result is wrong, MeasurementError for what was not recorded.
+    """
+    handle = handle_of(kernel)
+    shapes = list(dict.fromkeys(shapes_of(sizes)))
+    check_counts(samples, seconds)
+    _check_kernel(handle)
+    for shape in shapes:
+        handle.spec.check_sizes(*shape)
+    if default_backend() == "sim":
+        return _recorded(handle, shapes)
+    requirements.require(handle)
+    types = handle.spec.precisions[0]
+    protocol = measuring.Protocol("interleaved", False, (), samples, seconds, types)
+    return _live(handle, shapes, protocol, again)
+
+
+def _check_kernel(handle: Kernel) -> None:
+    if handle.config:
+        raise ArgumentError(
+            f"kernel: {handle.title} has its configuration already; use "
+            f"lab.kernel({handle.name!r}), without config"
+        )
+    if not handle.spec.configs:
+        known = [spec.name for spec in registry.KERNELS if spec.configs]
+        raise ArgumentError(
+            f"kernel: {handle.name} has no configurations to choose from; "
+            f"those that have are {', '.join(known) or 'none so far'}"
+        )
+
+
+def _live(
+    handle: Kernel, shapes: list[Shape], protocol: measuring.Protocol, again: bool
+) -> TuneResult:
+    here, source = tuned.machine(), tuned.digest(handle)
+    trials, ignored = tuned.load(here)
+    mine, changed = tuned.of_step(trials, handle.title, source)
+    wanted = [(shape, config) for shape in shapes for config in handle.spec.configs]
+    known = {} if again else {(trial.shape, trial.config): trial for trial in mine}
+    todo = [each for each in wanted if each not in known]
+    done = len(wanted) - len(todo)
+    bar = progress.count(len(wanted), f"tuning {handle.title}", "configuration", done)
+    try:
+        for shape, config in todo:
+            trial = _measure(handle_of(handle, config), handle.title, source, shape, protocol)
+            tuned.add(here, trial)
+            known[shape, config] = trial
+            bar.update()
+    finally:
+        bar.close()
+    cached = f"{done} of {len(wanted)} were measured before" if done else ""
+    note = "; ".join(filter(None, (cached, ignored, changed)))
+    found = tuple(known[each] for each in wanted)
+    return TuneResult(handle.title, handle.spec.configs, found, "live", environment(), note)
+
+
+def _measure(
+    handle: Kernel, title: str, source: str, shape: Shape, protocol: measuring.Protocol
+) -> TuningTrial:
+    """One configuration at one shape, interleaved with cuBLAS."""
+    trial = (title, source, handle.config, shape)
+    try:
+        with measuring.tf32_off():
+            rows, _, _ = measuring.measure({handle.title: handle}, shape, protocol)
+    except RefusedError as refused:
+        return TuningTrial(*trial, refused=str(refused))
+    return TuningTrial(*trial, row=rows[0])
+
+
+def _recorded(handle: Kernel, shapes: list[Shape]) -> TuneResult:
+    """The recorded trials for these arguments, or an error that says what is recorded instead."""
+    loaded = measurements.load(family=handle.spec.family)
+    trials = [trial for trial in loaded.trials() if trial.kernel == handle.title]
+    have = {trial.shape for trial in trials}
+    for shape in shapes:
+        if shape not in have:
+            sizes = ", ".join(dict.fromkeys(trial.size for trial in trials))
+            raise MeasurementError(
+                f"{handle.title} at {show_size(shape)} is not in the recorded tuning, and it "
+                f"cannot be measured here ({why_not_here()}). "
+                f"It was tuned at {sizes or 'no size'}"
+            )
+    note = f"Not measured here: {why_not_here()}"
+    if any(trial.source != tuned.digest(handle) for trial in trials):
+        note += f". The code of {handle.title} has changed since the recording"
+    return TuneResult(
+        *(handle.title, handle.spec.configs, tuple(_in_order(trials, shapes)), "recorded"),
+        *(loaded.section("tuning")["environment"], note),
+    )
+
+
+def _in_order(trials: Iterable[TuningTrial], shapes: list[Shape]) -> list[TuningTrial]:
+    trials = list(trials)
+    return [trial for shape in shapes for trial in trials if trial.shape == shape]

@@ -1,0 +1,67 @@
+"""The judge of exercises that share out the 16-byte copies of a tile among threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..layouts.shared.banks import WARP
+from ..layouts.shared.copies import LINE_BYTES, PIECE, copy
+from ..layouts.shared.ldmatrix import PITCH, ChunkTile
+from .verdict import Verdict
+
+Map = Callable[[int], tuple[int, int]]
+
+
+def copies(
+    chunk_of: Map, row_bytes: int, rows: int = 128, bits: int = 0, wavefronts: int | None = None
+) -> Verdict:
+    """Judge `chunk_of(t)`, the (row, chunk of 16 bytes in it) of a tile that copy number t moves.
+
+    32 copies in a row are those of a warp. Each chunk must be copied once. In shared memory chunk c
+    of row r stands at c ^ (r & (2**bits - 1)), and there are at most `wavefronts` (default: 4) a
+    warp. Raises ArgumentError for a tile that there is not.
+    """
+    tile = ChunkTile(rows, row_bytes)
+    try:
+        places = [_pair(chunk_of(t)) for t in range(rows * tile.chunks)]
+    except (TypeError, ValueError):
+        return Verdict(False, "the function must return a pair (row, chunk) of integers.")
+    except ArithmeticError as error:
+        return Verdict(False, f"{error}.")
+    if problem := _problem(places, tile):
+        return Verdict(False, problem)
+    most = WARP * PIECE // LINE_BYTES if wavefronts is None else wavefronts
+    worst = 0
+    for first in range(0, len(places), WARP):
+        row, chunk = np.array(places[first : first + WARP]).T
+        to = row * row_bytes + (chunk ^ (row & (1 << bits) - 1)) * PIECE
+        request = copy(to, row * PITCH + chunk * PIECE, PIECE, past_l1=True)
+        if request.wavefronts > most:
+            lines = len(set(zip(row, chunk * PIECE // LINE_BYTES, strict=True)))
+            return Verdict(
+                False,
+                f"copies {first} to {first + WARP - 1} read from {lines} lines of global memory, "
+                f"{request.sectors} sectors, and take {request.wavefronts} wavefronts; at most "
+                f"{most} are allowed.",
+            )
+        worst = max(worst, request.wavefronts)
+    return Verdict(True, f"every chunk is copied once, and no warp takes more than {worst}.")
+
+
+def _pair(at: tuple[int, int]) -> tuple[int, int]:
+    row, chunk = at
+    if row != int(row) or chunk != int(chunk):
+        raise ValueError("no integers: / for //?")
+    return int(row), int(chunk)
+
+
+def _problem(places: list[tuple[int, int]], tile: ChunkTile) -> str:
+    """What is wrong with a mapping, or "" if every chunk is copied once."""
+    every = {(row, chunk) for row in range(tile.rows) for chunk in range(tile.chunks)}
+    outside = [(t, at) for t, at in enumerate(places) if at not in every]
+    if outside:
+        return f"copy {outside[0][0]} moves {outside[0][1]}, which is outside the tile."
+    never = sorted(every - set(places))
+    return f"chunk {never[0]} is never copied, another one twice." if never else ""

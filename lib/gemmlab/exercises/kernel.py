@@ -1,0 +1,199 @@
+"""The judge of exercises that change a kernel: its values, what it asks of memory, its speed."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from .. import sim
+from ..bench.bench import bench, why_not_here
+from ..check import Case, check, default_shapes
+from ..core.errors import ArgumentError, ContextLostError, LaunchError
+from ..run.backend import default_backend
+from ..run.kernel import Kernel
+from ..run.kernel import kernel as handle_of
+from ..sim.counts import OPS, LineCount
+from ..sim.trace import Trace
+from ..steps import registry
+from ..steps.program import Program
+from ..steps.spec import KernelSpec
+from ..steps.text import without_comments
+from .verdict import Verdict
+
+_SHOWN = 3  # lines named in a hint
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What an exercise asks for besides right values; sizes are those of the counted run."""
+
+    conflicts: int | Mapping[str, int] | None
+    wavefronts: Mapping[str, int]
+    sectors: Mapping[str, int]
+    shape: tuple[int, int, int]
+
+
+class _NotYetError(Exception):
+    """The first thing that keeps an answer from being a solution: a message, perhaps with items."""
+
+
+def judge(
+    k: str | Kernel,
+    *,
+    conflicts: int | Mapping[str, int] | None = None,
+    wavefronts: Mapping[str, int] | None = None,
+    sectors: Mapping[str, int] | None = None,
+    faster_than: str | Kernel | None = None,
+    by: float = 1.0,
+    size: int = 4096,
+    differs: bool = True,
+    shape: tuple[int, int, int] | None = None,
+) -> Verdict:
+    """Judge a kernel: values in small products, then counters of the simulator, then speed.
+
+    conflicts: the most bank conflicts, of all accesses together or by operation ("ld.shared").
+    wavefronts, sectors: the most, by operation. They are those of a run at `shape` (M, N, K): if
+    not given, one tile of the step that the kernel is like. faster_than: a step that it has to be
+    `by` times as fast as, at M = N = K = `size`, both measured in turns; without a GPU that is left
+    out, and the verdict says so. differs: the parent's code as it is does not count as an answer.
+    Raises ArgumentError for operations that there are not, BuildError and BackendError.
+    """
+    handle = handle_of(k)
+    rival = None if faster_than is None else handle_of(faster_than)
+    for one in (handle, rival) if rival else ():
+        one.spec.check_sizes(size, size, size)
+    wanted = _Wanted(conflicts, wavefronts or {}, sectors or {}, shape or _tile(handle.spec))
+    _check_operations(wanted)
+    try:
+        if differs:
+            _refuse_unchanged(handle)
+        notes = [*_values(handle), *_counts(handle, wanted)]
+        notes += _speed(handle, rival, by, size) if rival else []
+    except _NotYetError as why:
+        message, *items = why.args
+        return Verdict(False, message, tuple(items))
+    except ContextLostError:
+        raise
+    except LaunchError as error:
+        return Verdict(False, *_said(handle, [error]))
+    return Verdict(True, "; ".join(notes) + ".")
+
+
+def _tile(spec: KernelSpec) -> tuple[int, int, int]:
+    """One tile of the parent, so that a kernel with another tile is counted at the same size."""
+    like = registry.get(spec.parent) if spec.parent else spec
+    return tuple(math.lcm(n, of) for n, of in zip(like.tile, spec.multiple_of, strict=True))
+
+
+def _check_operations(wanted: _Wanted) -> None:
+    for name in ("conflicts", "wavefronts", "sectors"):
+        given = getattr(wanted, name)
+        unknown = [op for op in given if op not in OPS] if isinstance(given, Mapping) else []
+        if unknown:
+            known = ", ".join(dict.fromkeys(OPS))
+            raise ArgumentError(f"{name}: no operation is called {unknown[0]!r}; there are {known}")
+
+
+def _refuse_unchanged(handle: Kernel) -> None:
+    if handle.parent and _code(handle) == _code(registry.program(handle.parent)):
+        raise _NotYetError(
+            f"this is the code of {handle.parent} as it was; the exercise changes it."
+        )
+
+
+def _code(program: Program) -> list[str]:
+    """The words and signs of a file, without comments and its own name."""
+    text = without_comments(program.source.path.read_text())
+    return re.findall(r"\w+|\S", re.sub(rf"\b(launch_)?{program.source.entry}\b", "", text))
+
+
+def _values(handle: Kernel) -> Iterator[str]:
+    """Small products on the simulator, where a mistake has a line, then on the GPU there may be."""
+    shapes = default_shapes(handle.spec, "sim")
+    # First what has a line, at a shape with more than one tile in the direction of K.
+    found = tuple(sim.trace(handle, *max(shapes, key=lambda shape: shape[2])).findings)
+    if any(finding.fatal for finding in found):
+        raise _NotYetError("it does not run to its end in the simulator:", *_said(handle, found))
+    for device in ("cpu", "cuda") if default_backend() == "gpu" else ("cpu",):
+        where = {"cuda": "on the GPU", "cpu": "on the simulator"}[device]
+        report = check(handle, shapes, device)
+        found = found or report.findings
+        bad = [case for case in report.cases if case.problem]
+        if bad or found:
+            what = f"wrong in {len(bad)} of {len(report.cases)} cases {where}"
+            what = what if bad else f"the values come out right {where}, but it finds"
+            raise _NotYetError(
+                f"{what}:", *_said(handle, [*found[: _SHOWN - 1], *map(_case, bad[:1])])
+            )
+        yield f"right in all {len(report.cases)} cases {where}"
+
+
+def _case(case: Case) -> str:
+    sizes = f"M={case.M} N={case.N} K={case.K} alpha={case.alpha:g} beta={case.beta:g}"
+    return f"{sizes}: {case.problem}"
+
+
+def _counts(handle: Kernel, wanted: _Wanted) -> Iterator[str]:
+    """The counters of one run against what is asked for."""
+    if wanted.conflicts is None and not wanted.wavefronts and not wanted.sectors:
+        return
+    trace = sim.trace(handle, *wanted.shape)
+    if trace.findings:
+        raise _NotYetError(f"at {_at(trace)} the simulator finds:", *_said(handle, trace.findings))
+    conflicts = wanted.conflicts
+    if not isinstance(conflicts, Mapping):
+        conflicts = {} if conflicts is None else {"": conflicts}
+    asked = (("conflicts", conflicts), ("wavefronts", wanted.wavefronts))
+    notes = [
+        _count(handle, trace, name, op, most)
+        for name, given in (*asked, ("sectors", wanted.sectors))
+        for op, most in given.items()
+    ]
+    yield f"at {_at(trace)} {', '.join(notes)}"
+
+
+def _count(handle: Kernel, trace: Trace, name: str, op: str, most: int) -> str:
+    """A counter in words, if it is small enough. `op` "" stands for all operations together."""
+    lines = [line for line in trace.lines if op in ("", line.op) and getattr(line, name)]
+    found = sum(getattr(line, name) for line in lines)
+    noun = {"conflicts": "bank conflicts"}.get(name, name) + f" of {op}" * bool(op)
+    said = f"{found:,} {noun}" if found else f"no {noun}"
+    if found <= most:
+        return said + f" (at most {most:,})" * bool(found)
+    worst = sorted(lines, key=lambda line: -getattr(line, name))[:_SHOWN]
+    allowed = f"at most {most:,} {'is' if most == 1 else 'are'}" if most else "none are"
+    items = [f"{line.file}:{line.line}: {_costs(line, name)}" for line in worst]
+    raise _NotYetError(f"{said} at {_at(trace)}; {allowed} allowed:", *_said(handle, items))
+
+
+def _costs(line: LineCount, name: str) -> str:
+    """What the requests of a line take, with the line itself."""
+    unit = "sectors" if name == "sectors" else "wavefronts"
+    each = getattr(line, unit) / line.requests
+    least = getattr(line, f"{unit}_min") / line.requests
+    could = f", {least:g} would do" if least < each else ""
+    return f"{line.requests:,} {line.op} requests take {each:g} {unit} each{could}: {line.source}"
+
+
+def _speed(handle: Kernel, rival: Kernel, by: float, size: int) -> Iterator[str]:
+    """Both in turns on this GPU; without one, a note."""
+    if default_backend() != "gpu":
+        yield f"its speed is not judged here ({why_not_here()})"
+        return
+    result = bench([handle, rival], sizes=[size], baselines=())
+    ours, theirs = (result.row(one.title, size).time_us for one in (handle, rival))
+    said = f"{theirs / ours:.3g} times as fast as {rival.title} at {size}, measured in turns"
+    if theirs / ours < by:
+        raise _NotYetError(f"right, and {said}; {by:g} times is asked for.")
+    yield said
+
+
+def _said(handle: Kernel, items: Iterable[object]) -> list[str]:
+    """What is wrong, with lines of the cell."""
+    return [handle.source.in_the_cell(str(item)) for item in items][:_SHOWN]
+
+
+def _at(trace: Trace) -> str:
+    return f"M={trace.M} N={trace.N} K={trace.K}"

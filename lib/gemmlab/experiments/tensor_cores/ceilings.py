@@ -1,0 +1,118 @@
+"""What the tensor cores can do at most, as tensor_core_probes measured it: live or recorded."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+
+from ... import measurements
+from ...core.errors import ArgumentError
+from ...display import table as _html
+from ...display.numbers import show, show_rate, show_share
+from ...gpu.telemetry import environment
+from ...measurements.store import Measurements
+from ...run.backend import default_backend
+from .probes import ON_REGISTERS, SUSTAINED_S, Row, burst_rows, measure
+
+SECTION, FAMILY = "tensor_cores", "hgemm"  # where it is recorded
+
+
+@dataclass(frozen=True)
+class TensorCores:
+    """All probes on one GPU; `source` is "live" or "recorded"; left_out: what and why."""
+
+    rows: tuple[Row, ...]
+    source: str
+    environment: dict
+    left_out: str = ""
+
+    def row(self, probe: str, load: str = "burst") -> Row:
+        """The row of a probe. Raises ArgumentError, naming those there are."""
+        for row in self.rows:
+            if (row.probe, row.load) == (probe, load):
+                return row
+        known = "; ".join(f"{row.probe} ({row.load})" for row in self.rows)
+        raise ArgumentError(f"probe: there is no {probe!r} ({load}), only {known}")
+
+    def share_of_wgmma(self, row: Row) -> float | None:
+        """A row's TFLOP/s as a share of wgmma's under the same load, if that was measured."""
+        for other in self.rows:
+            if other.probe.startswith("wgmma") and other.load == row.load:
+                return row.tflops / other.tflops
+        return None
+
+    def to_dict(self) -> dict:
+        """Plain data."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return _html.text_table(*self._table(), ["", *self._notes()])
+
+    def _repr_html_(self) -> str:
+        return _html.table(*self._table(), self._notes())
+
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+        head = ("probe", "load", "FLOP/clk/SM", "shared memory allows", "TFLOP/s", "of wgmma")
+        rows = [
+            (
+                row.probe,
+                row.load,
+                f"{row.flop_per_clk_sm:,.0f}",
+                show(row.allowed, "{:,.0f}"),
+                show_rate(row.tflops),
+                show_share(self.share_of_wgmma(row)),
+                f"{row.clock_mhz:.0f} MHz",
+                show(row.power_w, "{:.0f} W"),
+            )
+            for row in self.rows
+        ]
+        return (*head, "SM clock", "power"), rows, "ttnnnnnn"
+
+    def _notes(self) -> list[str]:
+        lines = [
+            "fp32 accumulators, normal random operands. FLOP/clk/SM: by the SMs' own cycle "
+            f"counters. Burst: 10 launches after a rest; sustained: {SUSTAINED_S:.0f} s back to "
+            "back, the last third. Shared memory allows: at 128 bytes a clock.",
+            measurements.made_on(self.environment, self.source),
+        ]
+        return lines + ([f"{self.left_out}."] if self.left_out else [])
+
+
+def tensor_cores() -> TensorCores:
+    """The ceilings of the tensor cores: measured on a GPU (10 s), else the recorded ones.
+
+    Raises MeasurementError without a GPU and without a recording, BackendError before sm_80.
+    """
+    if default_backend() != "gpu":
+        return recorded()
+    return _from_section({**measure(), "environment": environment()}, "live")
+
+
+def recorded(loaded: Measurements | None = None) -> TensorCores:
+    """The recorded ceilings, of the newest recording if none is given."""
+    loaded = loaded or measurements.load(family=FAMILY)
+    return _from_section(loaded.section(SECTION), "recorded")
+
+
+def hmma_ceiling(dtype: str = "bf16", loaded: Measurements | None = None) -> float:
+    """FLOP per clock and SM of mma.sync on registers: no kernel on mma.sync can do more.
+
+    dtype: "bf16" or "fp16". That of a recording if one is given, of this GPU if there is one
+    (measured once, 1 s), else that of the newest recording. Raises as `tensor_cores` does.
+    """
+    if dtype not in ON_REGISTERS:
+        raise ArgumentError(f"dtype: got {dtype!r}; there are {', '.join(ON_REGISTERS)}")
+    if loaded is None and default_backend() == "gpu":
+        return _measured_ceiling(dtype)
+    return recorded(loaded).row(ON_REGISTERS[dtype].name).flop_per_clk_sm
+
+
+@lru_cache
+def _measured_ceiling(dtype: str) -> float:
+    rows, _ = burst_rows([ON_REGISTERS[dtype]])
+    return rows[0].flop_per_clk_sm
+
+
+def _from_section(data: dict, source: str) -> TensorCores:
+    rows = tuple(Row(**row) for row in data["rows"])
+    return TensorCores(rows, source, dict(data["environment"]), data.get("left_out", ""))

@@ -1,0 +1,21 @@
+"""Variants of steps that chapters measure: named here, so that `record` measures them too."""
+
+from __future__ import annotations
+
+from ...core.errors import ArgumentError
+from ...run.kernel import Kernel, variant
+from . import hgemm, sgemm, tma
+
+SIZE = 4096  # M = N = K at which experiments are recorded
+
+# Name -> the step, and what is changed in its text.
+EXPERIMENTS = {**sgemm.EXPERIMENTS, **hgemm.EXPERIMENTS, **tma.EXPERIMENTS}
+
+
+def experiment(name: str) -> Kernel:
+    """The variant called `name`. Raises ArgumentError, naming those there are."""
+    if name not in EXPERIMENTS:
+        known = ", ".join(map(repr, EXPERIMENTS))
+        raise ArgumentError(f"name: got {name!r}, the experiments are {known}")
+    step, changes = EXPERIMENTS[name]
+    return variant(step, changes, label=name)

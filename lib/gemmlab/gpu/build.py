@@ -1,0 +1,181 @@
+"""Compile a step for the GPU with `torch.utils.cpp_extension.load_inline`, once per source text."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+from ..core.errors import BackendError, BuildError
+from ..core.paths import cache_dir, kernels_folder
+from ..core.progress import busy
+from ..steps.program import Program
+from ..steps.text import included_files, workspace_name
+from .toolchain import FLAGS, arch, compiler_lines, gencode, nvcc
+
+# Only pybind11 on the C++ side and no torch header anywhere: 5 s to build instead of 40. Tensors
+# are checked in Python, and the binding takes their addresses.
+_BINDING = """
+#include <pybind11/pybind11.h>
+#include <cstdint>
+int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,
+           uintptr_t stream, uintptr_t workspace, int config);
+size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha,
+                       float beta, int config);
+const char* error_string(int code);
+PYBIND11_MODULE(GEMMLAB_MODULE, m) {
+  using pybind11::arg;
+  m.def("launch", &launch, arg("A"), arg("B"), arg("C"), arg("M"), arg("N"), arg("K"),
+        arg("alpha"), arg("beta"), arg("stream"), arg("workspace") = 0, arg("config") = -1);
+  m.def("workspace_bytes", &workspace_bytes);
+  m.def("error_string", &error_string);
+}
+"""
+
+_LAUNCH = """
+#include <cstdint>
+#include "{path}"
+static size_t no_workspace(const GemmArgs&) {{ return 0; }}
+int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,
+           uintptr_t stream, uintptr_t workspace, int config) {{
+  const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
+                         reinterpret_cast<void*>(C), M, N, K, alpha, beta,
+                         reinterpret_cast<void*>(workspace), config}};
+  const cudaError_t error = {launch}(args, reinterpret_cast<cudaStream_t>(stream));
+  if (error != cudaSuccess) cudaGetLastError();  // or the next to ask takes it for its own
+  return error;
+}}
+size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha,
+                       float beta, int config) {{
+  (void)no_workspace;
+  const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
+                         reinterpret_cast<void*>(C), M, N, K, alpha, beta, nullptr, config}};
+  return {workspace}(args);
+}}
+const char* error_string(int code) {{ return cudaGetErrorString(static_cast<cudaError_t>(code)); }}
+"""
+
+# torch takes the operators of __half and its relatives away; kernels use them.
+_HALF_FLAGS = (
+    *("-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__"),
+    *("-U__CUDA_NO_BFLOAT16_CONVERSIONS__", "-U__CUDA_NO_HALF2_OPERATORS__"),
+)
+
+
+def load(program: Program, precision: str = "") -> ModuleType:
+    """The compiled binding of a step for a precision (its first, if not given), two functions.
+
+    launch(A, B, C, M, N, K, alpha, beta, stream, workspace=0, config=-1) -> error code
+    workspace_bytes(A, B, C, M, N, K, alpha, beta, config) -> what `workspace` needs
+    Raises BackendError without nvcc or a GPU, BuildError if the source does not compile.
+    """
+    launch, scratch = program.launch(precision), program.spec.workspace
+    return load_source(program.source.path, launch, program.name, workspace=scratch)
+
+
+def load_source(path: Path, launch: str, name: str, *, workspace: bool = False) -> ModuleType:
+    """Any kernel file with a function `launch` (const GemmArgs&, cudaStream_t) -> cudaError_t.
+
+    launch: with its arguments, if it is a template. name: what the compiled module is called.
+    workspace: the file also has the function `workspace_name(launch)` (const GemmArgs&) -> size_t.
+    Raises as `load` does.
+    """
+    source = source_text(path, launch, workspace)
+    return compile_binding(name, _BINDING, source, headers=included_files(path))
+
+
+def source_text(path: Path, launch: str, workspace: bool) -> str:
+    """CUDA text that instantiates a launcher, and the function for its workspace if it has one."""
+    scratch = workspace_name(launch) if workspace else "no_workspace"
+    return _LAUNCH.format(path=path.resolve(), launch=launch, workspace=scratch)
+
+
+def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -> ModuleType:
+    """Build (or find in the cache) an extension of one C++ and one CUDA source text.
+
+    `headers` are all project files the sources include: their contents go into the module's name,
+    because torch would not notice that a header changed.
+    """
+    flags = (*FLAGS, *_HALF_FLAGS, *_arch_flags())
+    digest = hashlib.sha256("\0".join((_toolchain(), cpp, cuda, *flags)).encode())
+    for header in headers:
+        digest.update(header.read_bytes())
+    module_name = f"{name}_{digest.hexdigest()[:16]}"
+    library = cache_dir("gpu") / f"{module_name}.so"
+    if not library.exists():
+        _compile(module_name, cpp, cuda, list(flags), library)
+    return _import(module_name, library)
+
+
+def _arch_flags() -> tuple[str, ...]:
+    import torch
+
+    if not torch.cuda.is_available():
+        raise BackendError(
+            "no CUDA GPU is visible to torch, so the kernel can be built but not run; pass CPU "
+            "tensors to run it on the simulator, or see `python -m gemmlab doctor`"
+        )
+    return (gencode(arch()),)
+
+
+@lru_cache(maxsize=1)
+def _toolchain() -> str:
+    import torch
+
+    version = subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout
+    return f"torch {torch.__version__}\n{version}"
+
+
+def _compile(name: str, cpp: str, cuda: str, flags: list[str], library: Path) -> None:
+    """Build in a folder of its own, then move the library into place in one step.
+
+    An interrupted build so leaves nothing that a later one could trip over (torch's own lock file
+    would make it wait for ever).
+    """
+    from torch.utils import cpp_extension
+
+    nvcc()
+    _put_ninja_on_path()
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        try:
+            with busy(f"building {name.rsplit('_', 1)[0]} with nvcc"):
+                cpp_extension.load_inline(
+                    name=name,
+                    cpp_sources=cpp,
+                    cuda_sources=cuda,
+                    extra_cflags=["-O1", f"-DGEMMLAB_MODULE={name}"],
+                    extra_cuda_cflags=flags,
+                    extra_include_paths=[str(kernels_folder())],
+                    build_directory=folder,
+                    with_cuda=True,
+                    no_implicit_headers=True,
+                    is_python_module=False,  # torch may add a version to the name; we import it
+                )
+        except (RuntimeError, OSError) as error:
+            raise BuildError(
+                f"{name.rsplit('_', 1)[0]} did not compile:\n{compiler_lines(str(error))}"
+            ) from None
+        (built,) = Path(folder).glob("*.so")
+        os.replace(built, library)
+
+
+def _put_ninja_on_path() -> None:
+    """pip puts ninja beside this Python, which PATH does not name if no environment is active."""
+    here = str(Path(sys.executable).parent)
+    paths = os.environ.get("PATH", "").split(os.pathsep)
+    if shutil.which("ninja") is None and here not in paths:
+        os.environ["PATH"] = os.pathsep.join([*paths, here])
+
+
+def _import(name: str, library: Path) -> ModuleType:
+    module_spec = importlib.util.spec_from_file_location(name, library)
+    module = importlib.util.module_from_spec(module_spec)
+    module_spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,33 @@
+"""Where a figure comes from, in words: GPU, date, driver, CUDA and commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import zip_longest
+
+
+def origins(environments: Iterable[dict], what: Iterable[str] = ()) -> str:
+    """Where several recordings were made: what they share is said once.
+
+    what: words for each, to stand in brackets behind its commit.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for environment, note in zip_longest(environments, what, fillvalue=""):
+        commit = f"commit {environment['commit']}" if environment.get("commit") else ""
+        words = " ".join(filter(None, (commit, f"({note})" * bool(note))))
+        found.setdefault(origin({**environment, "commit": ""}), {})[words] = None
+    return "; ".join(", ".join(filter(None, (where, *words))) for where, words in found.items())
+
+
+def origin(environment: dict) -> str:
+    """GPU, date, driver, CUDA and commit in one line: what stands beside every recorded figure."""
+    parts = [environment.get("gpu") or "an unknown GPU", str(environment.get("date") or "")[:10]]
+    for key, label in (("driver", "driver"), ("cuda", "CUDA"), ("commit", "commit")):
+        if environment.get(key):
+            parts.append(f"{label} {environment[key]}")
+    return ", ".join(filter(None, parts))
+
+
+def made_on(environment: dict, source: str = "recorded") -> str:
+    """The sentence below a table: recorded, or measured now ("live"), and on what."""
+    return f"{'Measured now' if source == 'live' else 'Recorded'} on {origin(environment)}."

@@ -1,0 +1,199 @@
+"""What a benchmark gives back: rows, where they come from, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+
+from ..core.errors import MeasurementError
+from ..core.precision import precision as types_of
+from ..display import table as _html
+from ..display.numbers import show, show_rate, show_share, show_size, show_time
+from .provenance import made_on
+
+BASELINES = {
+    "cublas": "cuBLAS (torch.matmul)",
+    "cublaslt_best": "cuBLASLt, best heuristic",
+    "cublas_tf32": "cuBLAS with TF32 (torch.matmul)",
+}
+# Another product than fp32's: measured on request only, and in no chart beside fp32's.
+OTHER_PRECISION = ("cublas_tf32",)
+DEFAULT_BASELINES = tuple(name for name in BASELINES if name not in OTHER_PRECISION)
+
+
+@dataclass(frozen=True)
+class BenchRow:
+    """One kernel at one size.
+
+    `time_us` is the median of `samples` timings and `spread` their 10th and 90th percentile.
+    `tflops` counts 2*M*N*K operations. `ratio` is to cuBLAS in the same run, above 1 if faster.
+    `clock_mhz` is the SM clock right behind the launches and `flop_per_clk_sm` uses it. `power_w`
+    is known only in mode "sustained", where the kernel has the GPU to itself for seconds. `batch`
+    launches share one timing if they are too short to be timed alone. `l2` is "cold" or "warm".
+    `config` is the configuration that ran, of a step that has several; empty if the step chose.
+    `precision` names the types of A, B and C.
+    """
+
+    kernel: str
+    M: int
+    N: int
+    K: int
+    time_us: float
+    spread: tuple[float, float]
+    tflops: float
+    ratio: float | None
+    flop_per_clk_sm: float | None
+    clock_mhz: float | None
+    power_w: float | None
+    samples: int
+    batch: int = 1
+    l2: str = "cold"
+    mode: str = "interleaved"
+    config: str = ""
+    precision: str = "fp32"
+
+    @property
+    def size(self) -> str:
+        """ "4096" for a cube, else "MxNxK"."""
+        return show_size((self.M, self.N, self.K))
+
+
+@dataclass(frozen=True)
+class BenchResult:
+    """Rows of one run on one GPU; `source` is "live" or "recorded".
+
+    `conditions` holds, for each size, the range of clock, power and temperature during the run.
+    `note` says why a recorded run is shown where a live one was asked for.
+    """
+
+    rows: tuple[BenchRow, ...]
+    source: str
+    environment: dict
+    conditions: dict = field(default_factory=dict)
+    note: str = ""
+
+    def row(self, kernel: str, size: int | str | None = None) -> BenchRow:
+        """The row of a kernel, at `size` if there are several. Raises MeasurementError."""
+        found = [
+            r for r in self.rows if r.kernel == kernel and (size is None or r.size == str(size))
+        ]
+        if len(found) == 1:
+            return found[0]
+        have = ", ".join(dict.fromkeys(f"{r.kernel} at {r.size} ({r.mode})" for r in self.rows))
+        problem = "no row" if not found else f"{len(found)} rows"
+        at = "" if size is None else f" at {size}"
+        raise MeasurementError(f"{problem} for {kernel}{at}; there is {have or 'nothing'}")
+
+    def only(
+        self,
+        kernels: Iterable[str] | None = None,
+        sizes: Iterable[tuple[int, int, int]] | None = None,
+        mode: str | None = None,
+        l2: str | None = None,
+        precision: str | None = None,
+    ) -> BenchResult:
+        """The rows of these kernels, sizes, mode, cache state and types, in the recorded order."""
+        kernels = None if kernels is None else set(kernels)
+        sizes = None if sizes is None else set(sizes)
+        rows = tuple(
+            r
+            for r in self.rows
+            if (kernels is None or r.kernel in kernels)
+            and (sizes is None or (r.M, r.N, r.K) in sizes)
+            and (mode is None or r.mode == mode)
+            and (l2 is None or r.l2 == l2)
+            and (precision is None or r.precision == precision)
+        )
+        return BenchResult(rows, self.source, self.environment, self.conditions, self.note)
+
+    def to_dict(self) -> dict:
+        """Plain data, for `bench --json` and the recorded file."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(data: dict) -> BenchResult:
+        """The inverse of `to_dict`. Raises TypeError or KeyError for other data."""
+        rows = tuple(BenchRow(**{**row, "spread": tuple(row["spread"])}) for row in data["rows"])
+        return BenchResult(
+            rows,
+            data["source"],
+            data["environment"],
+            data.get("conditions", {}),
+            data.get("note", ""),
+        )
+
+    def __repr__(self) -> str:
+        return _html.text_table(*self._table(), notes=["", *self._notes()])
+
+    def _repr_html_(self) -> str:
+        quiet = [i for i, row in enumerate(self.rows) if row.kernel in BASELINES]
+        return _html.table(*self._table(), notes=self._notes(), quiet=quiet)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        """Head, cells and alignment; what is the same in all rows stands in the notes instead."""
+        columns = {
+            "kernel": lambda r: BASELINES.get(r.kernel, r.kernel),
+            "size": lambda r: r.size,
+            "configuration": lambda r: r.config or "-",
+            "TFLOP/s": lambda r: show_rate(r.tflops),
+            "of cuBLAS": lambda r: show_share(r.ratio),
+            "time": lambda r: show_time(r.time_us),
+            "FLOP/clk/SM": lambda r: show(r.flop_per_clk_sm, "{:.0f}"),
+            "SM clock": lambda r: show(r.clock_mhz, "{:.0f} MHz"),
+            "power": lambda r: show(r.power_w, "{:.0f} W"),
+            "mode": lambda r: r.mode,
+            "types": lambda r: types_of(r.precision).words,
+        }
+        if len({row.size for row in self.rows}) == 1:
+            del columns["size"]
+        if all(row.config in ("", _named(row.kernel)) for row in self.rows):
+            del columns["configuration"]
+        if all(row.power_w is None for row in self.rows):
+            del columns["power"]
+        if len({row.mode for row in self.rows}) == 1:
+            del columns["mode"]
+        if len({row.precision for row in self.rows}) == 1:
+            del columns["types"]
+        words = ("kernel", "configuration", "mode", "types")
+        align = "".join("t" if name in words else "n" for name in columns)
+        return list(columns), [[cell(r) for cell in columns.values()] for r in self.rows], align
+
+    def _notes(self) -> list[str]:
+        lines = [made_on(self.environment, self.source)]
+        if self.rows:
+            lines.append(how_measured(self.rows))
+        return lines + ([f"{self.note}."] if self.note else [])
+
+
+def how_measured(rows: Iterable[BenchRow]) -> str:
+    """One sentence on how these rows were timed."""
+    rows = list(rows)
+    counts = sorted({row.samples for row in rows})
+    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    cache = " and ".join(sorted({f"L2 {row.l2}" for row in rows}))
+    how = {
+        "interleaved": "launches interleaved with cuBLAS's",
+        "burst": "launches in bursts after a rest",
+        "sustained": "timings of back-to-back launches at steady load",
+    }
+    modes = ", ".join(how[mode] for mode in dict.fromkeys(row.mode for row in rows))
+    batched = any(row.batch > 1 for row in rows)
+    tail = "; launches too short to time alone run in batches" if batched else ""
+    sizes = {row.size for row in rows}
+    cube = rows[0].M == rows[0].N == rows[0].K
+    where = f"{'M = N = K =' if cube else 'MxNxK ='} {rows[0].size}. " if len(sizes) == 1 else ""
+    return f"{where}Median of {n} {modes}; {cache}; {_types(rows)}{tail}."
+
+
+def _types(rows: list[BenchRow]) -> str:
+    """The types of A, B and C, if all rows have the same."""
+    names = list(dict.fromkeys(row.precision for row in rows))
+    if names != ["fp32"]:
+        return f"{' and '.join(types_of(name).words for name in names)}, sums in fp32"
+    other = any(row.kernel in OTHER_PRECISION for row in rows)
+    return f"fp32 without TF32{', but where a row says so' if other else ''}"
+
+
+def _named(kernel: str) -> str:
+    """The configuration that is a part of a row's name: "step [128x64]"."""
+    return kernel.partition(" [")[2].partition("]")[0]

@@ -1,0 +1,30 @@
+"""The sizes and shapes at which `record` measures the steps of a family."""
+
+from __future__ import annotations
+
+from ..steps import registry
+
+_SIZES_16_BIT = (1024, 2048, 4096, 8192, 16384)
+SIZES = {
+    "sgemm": (1024, 2048, 3072, 4096, 5120, 8192),
+    "hgemm": _SIZES_16_BIT,
+    "tma": _SIZES_16_BIT,
+}
+# The steps that take any shape, and the shapes at which they meet cuBLAS: around a size, with one
+# side short, small, or long in K.
+ANY_SHAPE = tuple(name for name in registry.names() if name.endswith("_any_shape"))
+SHAPES = (
+    *((4095, 4097, 4093), (1, 8192, 8192), (8192, 64, 8192), (64, 8192, 8192), (100, 100, 100)),
+    *((16, 8192, 8192), (1000, 1000, 1000), (1023, 1025, 1024), (2047, 2049, 2048)),
+    *((128, 128, 16384), (8192, 8192, 64), (4096, 4096, 4100), (511, 513, 8191)),
+)
+# The same, and sizes just beside a square, where rows may or may not be multiples of 16 bytes.
+SHAPES_TMA = (
+    *SHAPES,
+    *((2056, 2040, 2056), (4104, 4088, 4104), (8200, 8184, 8200), (8191, 8193, 8189)),
+)
+
+
+def shapes_of(family: str) -> tuple[tuple[int, int, int], ...]:
+    """The shapes (M, N, K) that are recorded beside the squares."""
+    return SHAPES_TMA if family == "tma" else SHAPES

@@ -1,0 +1,248 @@
+"""The recorded run: where it lies, how it is read, written and named.
+
+A file `book/measurements/<gpu>.json` holds Part I's steps, `<gpu>_hgemm.json` Part II's and
+`<gpu>_tma.json` Part III's: families of steps are recorded apart. Each has a schema number and
+sections, each with the environment it was made in, because sections may be recorded on different
+days:
+
+- benchmark, experiments, subtiles, power, shapes: what `BenchResult.to_dict` gives, and digests of
+  the sources; benchmark may also have steps of an earlier family, to compare with in one run;
+  shapes has the steps that take any shape, at awkward ones; subtiles also has what ptxas said of
+  each variant;
+- tuning: every configuration of the steps that have several, as `TuningTrial.to_dict` gives them;
+- pitfalls: one product timed in several ways;
+- faults: what mistakes with the copy engine did, and for how long mbarrier.try_wait waits;
+- probes, tensor_cores: ceilings of the GPU; resources: registers, spills and shared memory per
+  kernel;
+- counters, traffic, limits, arbitration: ncu's counters per kernel at one size, or why there are
+  none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import MeasurementError
+from ..core.files import json_text, write_whole
+from ..core.paths import measurements_folder
+from ..steps import registry
+from ..steps.spec import FAMILIES
+from ..steps.text import source_digest
+from .rows import OTHER_PRECISION, BenchResult
+from .trials import TuningTrial
+
+SCHEMA = 1
+SECTIONS = (
+    *("benchmark", "experiments", "subtiles", "power", "shapes", "tuning"),
+    *("pitfalls", "probes", "tensor_cores", "faults", "resources"),
+    *("counters", "traffic", "limits", "arbitration"),
+)
+_TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes")
+
+
+class _Recorded(dict):
+    """A table of a section: what it lacks is a MeasurementError that says how to record it."""
+
+    def __init__(self, section: str, family: str, data: dict):
+        super().__init__(
+            {
+                key: _Recorded(section, family, value) if isinstance(value, dict) else value
+                for key, value in data.items()
+            }
+        )
+        self._section, self._family = section, family
+
+    def __missing__(self, key: str):
+        raise MeasurementError(
+            f"{self._section}: {key} is not in the recording; "
+            f"`{_command(self._family, self._section)}` on a GPU adds it"
+        )
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """One recorded file. Sections that were never recorded are missing from `sections`."""
+
+    gpu: str
+    sections: dict
+    family: str = FAMILIES[0]
+
+    @property
+    def environment(self) -> dict:
+        """The environment of the benchmark, or of whatever section there is."""
+        for name in SECTIONS:
+            if name in self.sections:
+                return self.sections[name]["environment"]
+        return {}
+
+    def section(self, name: str) -> dict:
+        """A section's data. Raises MeasurementError if it was not recorded or was left out."""
+        data = self.sections.get(name)
+        if data is None:
+            raise MeasurementError(
+                f"{name}: not recorded for {self.gpu}; `{_command(self.family, name)}` on that "
+                "GPU adds it"
+            )
+        if reason := data.get("omitted"):
+            raise MeasurementError(f"{name}: could not be recorded for {self.gpu}: {reason}")
+        return _Recorded(name, self.family, data)
+
+    def bench(self, experiments: bool = False) -> BenchResult:
+        """All recorded timings of the steps and of the baselines of their precision, at cubes.
+
+        experiments: also those that no ladder shows: of the chapters' variants, at awkward shapes,
+        of configurations, and cuBLAS with TF32.
+        """
+        self.section("benchmark")  # must be there
+        found = self.timings()
+        kept = list(found) if experiments else [n for n in found if n in ("benchmark", "power")]
+        rows = tuple(
+            row
+            for name in kept
+            for row in found[name].rows
+            if experiments or row.kernel not in OTHER_PRECISION
+        )
+        first = found["benchmark"]
+        return BenchResult(rows, "recorded", first.environment, first.conditions)
+
+    def timings(self) -> dict[str, BenchResult]:
+        """The sections that have rows, benchmark first, each in its own environment."""
+        found = {
+            name: BenchResult.from_dict(self.section(name))
+            for name in _TIMED
+            if name in self.sections
+        }
+        if "tuning" in self.sections:
+            rows = tuple(trial.row for trial in self.trials() if trial.row)
+            environment = self.section("tuning")["environment"]
+            found["tuning"] = BenchResult(rows, "recorded", environment)
+        return found
+
+    def trials(self) -> tuple[TuningTrial, ...]:
+        """Everything that tuning measured. Raises MeasurementError if it was not recorded."""
+        return tuple(TuningTrial.from_dict(trial) for trial in self.section("tuning")["trials"])
+
+    def to_dict(self) -> dict:
+        """The file's content."""
+        return {"schema": SCHEMA, "gpu": self.gpu, **self.sections}
+
+
+def paths(family: str | None = None) -> list[Path]:
+    """All recorded files, by name, or those of one family of steps."""
+    found = sorted(measurements_folder().glob("*.json"))
+    return [path for path in found if family in (None, _family_of(path))]
+
+
+def _family_of(path: Path) -> str:
+    return next((name for name in FAMILIES[1:] if path.stem.endswith(f"_{name}")), FAMILIES[0])
+
+
+def _command(family: str, section: str = "") -> str:
+    """How a recording, or a section of one, is made."""
+    options = f" --family {family}" * (family != FAMILIES[0]) + f" --only {section}" * bool(section)
+    return f"python -m gemmlab record{options}"
+
+
+def file_of(gpu: str, family: str = FAMILIES[0]) -> Path:
+    """The file of a GPU's recording of one family of steps."""
+    suffix = "" if family == FAMILIES[0] else f"_{family}"
+    return measurements_folder() / f"{slug(gpu)}{suffix}.json"
+
+
+def slug(gpu: str) -> str:
+    """File name of a GPU's recording: "NVIDIA H200" -> "h200"."""
+    words = re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
+    return words.removeprefix("nvidia-").removeprefix("geforce-") or "gpu"
+
+
+def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measurements:
+    """Read a recorded file; without a path, the newest one of a family of steps.
+
+    Raises MeasurementError if it is missing, not JSON, cut short, or of another schema.
+    """
+    if path is None:
+        return _newest(family)
+    path = Path(path)
+    again = "run `python -m gemmlab record` on a GPU, or restore the file from version control"
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MeasurementError(f"{path.name}: there is no such recorded run; {again}") from None
+    except (OSError, ValueError) as error:
+        raise MeasurementError(f"{path.name}: not readable as JSON ({error}); {again}") from None
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        found = data.get("schema") if isinstance(data, dict) else type(data).__name__
+        raise MeasurementError(f"{path.name}: has schema {found!r}, expected {SCHEMA}; {again}")
+    sections = {name: data[name] for name in SECTIONS if name in data}
+    try:
+        _validate(data.get("gpu"), sections)
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise MeasurementError(f"{path.name}: corrupt ({error!r}); {again}") from None
+    return Measurements(data["gpu"], sections, _family_of(path))
+
+
+def save(measurements: Measurements, path: str | Path | None = None) -> Path:
+    """Write a recorded file; see `write_whole`."""
+    path = Path(path) if path else file_of(measurements.gpu, measurements.family)
+    return write_whole(path, json_text(measurements.to_dict()))
+
+
+def sections(families: Iterable[str], name: str) -> dict[str, dict]:
+    """A section of the newest recording of each family. Raises MeasurementError if one has none."""
+    return {family: load(family=family).section(name) for family in dict.fromkeys(families)}
+
+
+def recorded(path: str | Path | None = None) -> BenchResult:
+    """The recorded benchmark. Raises MeasurementError if there is none."""
+    return load(path).bench()
+
+
+def stale(measurements: Measurements, section: str = "benchmark") -> list[str]:
+    """Kernels whose code has changed since a section with rows was recorded."""
+    data = measurements.section(section)
+    digests = data.get("sources", {})
+    if section == "tuning":
+        digests = {trial.kernel: trial.source for trial in measurements.trials()}
+    known = [spec for spec in registry.KERNELS if spec.name in digests]
+    return [spec.name for spec in known if source_digest(spec.path) != digests[spec.name]]
+
+
+def _newest(family: str) -> Measurements:
+    found = paths(family)
+    if not found:
+        raise MeasurementError(
+            f"book/measurements: holds no recorded run of {family}; `{_command(family)}` on a "
+            "machine with a GPU and nvcc writes one"
+        )
+    loaded, broken = [], []
+    for path in found:
+        try:
+            loaded.append(load(path))
+        except MeasurementError as error:  # another GPU's file may be whole
+            broken.append(error)
+    if not loaded:
+        raise broken[0]
+    return max(loaded, key=lambda m: m.environment.get("date") or "")
+
+
+def _validate(gpu: object, sections: dict) -> None:
+    if not isinstance(gpu, str):
+        raise TypeError("gpu is not a name")
+    for name, data in sections.items():
+        if not isinstance(data["environment"], dict):
+            raise TypeError(f"{name}: environment is not a table")
+    for name in set(_TIMED) & set(sections):
+        if not BenchResult.from_dict(sections[name]).rows:
+            raise TypeError(f"{name}: has no rows")
+    for trial in sections["tuning"]["trials"] if "tuning" in sections else ():
+        TuningTrial.from_dict(trial)
+    for way in sections.get("pitfalls", {}).get("ways", ()):
+        if set(way) != {"way", "size", "time_us", "power_w"}:
+            raise TypeError("pitfalls: a way is not complete")
+    for outcome in sections.get("faults", {}).get("outcomes", ()):
+        if set(outcome) != {"fault", "runs", "wrong", "share", "end"}:
+            raise TypeError("faults: an outcome is not complete")

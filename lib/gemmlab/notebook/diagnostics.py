@@ -1,0 +1,66 @@
+"""What a compiler said about a file made from a `%%kernel` cell, by lines of the cell."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from ..core.paths import repository_root
+from .compose import Draft
+
+MOST = 8  # errors shown: later ones are mostly consequences
+
+# nvcc: file(12): error: ...   g++: file:12:5: error: ...   the simulator's own: file:12: ...
+_PLACED = re.compile(
+    r"^(?P<file>\S.*?\.(?:cuh?|cpp|hp?p?))(?:\((?P<nvcc>\d+)\)|:(?P<gxx>\d+)(?::\d+)?): "
+    r"(?P<rest>.+)"
+)
+_KIND = re.compile(r"^(?P<kind>fatal error|error|warning|note)(?: ?#[\w-]+)?: (?P<text>.+)")
+_NOWHERE = re.compile(r"^At end of source: error: (?P<text>.+)")
+_PTXAS = re.compile(r"^ptxas (?:error|fatal)\s*: (?P<text>.+)")
+_REDUCES = "the comparison reduces to"
+
+
+def translate(message: str, path: Path, draft: Draft) -> str:
+    """A BuildError's message with the cell's lines instead of the file's.
+
+    What is not recognised stays as it is, rather than being lost.
+    """
+    found: dict[str, str] = {}
+    last = ""
+    for line in message.splitlines():
+        if (entry := _entry(line, path, draft)) is None:
+            if _REDUCES in line and last:
+                found[last] = f" ({line[line.index(_REDUCES) :]})"
+            continue
+        where, text, code = entry
+        last = f"{where}: {text}"
+        found.setdefault(last, f"\n    {code}" if code else "")
+    if not found:
+        return message
+    shown = [head + more for head, more in found.items()][:MOST]
+    if more := len(found) - len(shown):
+        shown.append(f"and {more} more")
+    return "\n".join([*shown, *draft.braces])
+
+
+def _entry(line: str, path: Path, draft: Draft) -> tuple[str, str, str] | None:
+    """Place, text and code of an error; None for any other line."""
+    for pattern, where in ((_NOWHERE, "the end of the file"), (_PTXAS, "ptxas")):
+        if match := pattern.match(line):
+            return where, match["text"], ""
+    if not (match := _PLACED.match(line)):
+        return None
+    kind = _KIND.match(match["rest"])
+    if kind and kind["kind"] in ("warning", "note"):
+        return None
+    text = kind["text"] if kind else match["rest"]
+    number = int(match["nvcc"] or match["gxx"])
+    if Path(match["file"]).name == path.name:
+        lines = draft.text.splitlines()
+        code = lines[number - 1].strip() if number <= len(lines) else ""
+        return draft.origins.place(number), text, code
+    if Path(match["file"]).name in ("unit.cpp", "cuda.cu", "kernel.cu"):
+        return "the end of the file", text, ""  # the file that includes the kernel's
+    root = f"{repository_root()}/"
+    return f"{match['file'].removeprefix(root)}:{number}", text, ""

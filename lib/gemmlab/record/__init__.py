@@ -1,0 +1,287 @@
+"""Measure everything that the book shows on this GPU and write it to book/measurements/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from .. import measurements
+from ..bench.bench import bench
+from ..bench.tune import tune
+from ..core.errors import ArgumentError, BackendError, GemmlabError, MeasurementError
+from ..core.progress import busy
+from ..experiments import subtiles
+from ..experiments.faults import table as fault_table
+from ..experiments.pitfalls import measure as measure_pitfalls
+from ..experiments.tensor_cores import probes as tensor_core_probes
+from ..experiments.variants import EXPERIMENTS, experiment
+from ..experiments.variants import SIZE as EXPERIMENT_SIZE
+from ..gpu import build, probes
+from ..gpu.ptxas import resources
+from ..gpu.telemetry import environment
+from ..gpu.toolchain import arch
+from ..measurements import metrics
+from ..measurements.rows import BASELINES, DEFAULT_BASELINES
+from ..measurements.sizes import ANY_SHAPE, SIZES, shapes_of
+from ..measurements.store import SECTIONS, Measurements
+from ..run.backend import why_no_gpu
+from ..steps import registry
+from ..steps.spec import KernelSpec
+from ..steps.text import source_digest
+from . import ncu as counters
+
+# What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
+_TIMED = ("tuning", "benchmark", "shapes", "experiments", "power")
+SECTIONS_OF = {
+    "sgemm": tuple(name for name in SECTIONS if name not in ("tensor_cores", "faults")),
+    "hgemm": (*_TIMED, "tensor_cores", "resources", "counters", "limits"),
+    "tma": (*_TIMED, "faults", "resources", "counters", "limits"),
+}
+_WITHOUT_STEPS = {"subtiles", "pitfalls", "probes", "tensor_cores", "faults"}  # build their own
+# Steps of an earlier family that are timed in the same runs, to compare with.
+REFERENCES: dict[str, tuple[str, ...]] = {
+    "tma": (
+        *("hgemm_16_write_back", "hgemm_17_stages"),
+        *("hgemm_18_wide_tile", "hgemm_20_any_shape"),
+    ),
+}
+# The largest size at which a 16-bit step is measured: those on CUDA cores would take seconds.
+_LARGEST = {"hgemm_06": 4096, "hgemm_16": 8192}  # of the steps in front of these
+TRAFFIC_SIZE = 4096
+ARBITRATION_SIZE = 1024
+POWER_SIZE = 8192
+
+
+def record(
+    sizes: Sequence[int] | None = None,
+    only: Sequence[str] | None = None,
+    kernels: Sequence[str] | None = None,
+    path: str | Path | None = None,
+    family: str = "sgemm",
+) -> Path:
+    """Measure the sections in `only`, and write them into the file of this GPU and family of steps.
+
+    Families: sgemm (fp32), hgemm and tma (16-bit inputs), each with its SIZES and SECTIONS_OF, and
+    with REFERENCES that are timed beside its steps; a section that has nothing to measure is left
+    out. The file is replaced after each section: an interrupted recording keeps what it has, and
+    sections that are not in `only` stay as they were.
+    Raises BackendError without a GPU and nvcc, ArgumentError for an unknown section, and, once the
+    other sections are written, MeasurementError if some could not be measured.
+    """
+    sizes, only = _checked(sizes, only, family)
+    names = _names(kernels, family)
+    if lacks := why_no_gpu():
+        raise BackendError(
+            f"record: {lacks}; it needs a GPU and nvcc. See python -m gemmlab doctor"
+        )
+    env = environment()
+    target = Path(path) if path else measurements.file_of(env["gpu"], family)
+    sections = dict(measurements.load(target).sections) if target.exists() else {}
+    if set(only) - _WITHOUT_STEPS:
+        _build_all([*REFERENCES.get(family, ()), *names])
+    steps = _steps(names, sizes, family)
+    failed = []
+    for name in (section for section in steps if section in only):
+        try:
+            with busy(f"recording {name}"):
+                sections[name] = {"environment": env, **steps[name]()}
+            measurements.save(Measurements(env["gpu"], sections, family), target)
+        except (GemmlabError, RuntimeError) as error:
+            failed.append(f"{name}: {error}")
+    if failed:
+        raise MeasurementError(f"{target.name}: not all was recorded. {'; '.join(failed)}")
+    return target
+
+
+def _checked(
+    sizes: Sequence[int] | None, only: Sequence[str] | None, family: str
+) -> tuple[Sequence[int], Sequence[str]]:
+    """Sizes and sections, those of the book if not given."""
+    if family not in SIZES:
+        raise ArgumentError(f"family: got {family!r}; allowed are {', '.join(SIZES)}")
+    sizes, only = sizes or SIZES[family], only or SECTIONS_OF[family]
+    if unknown := set(only) - set(SECTIONS_OF[family]):
+        allowed = ", ".join(SECTIONS_OF[family])
+        raise ArgumentError(
+            f"only: {', '.join(sorted(unknown))} not known for {family}; allowed are {allowed}"
+        )
+    if not all(isinstance(size, int) and size > 0 for size in sizes):
+        raise ArgumentError(f"sizes: got {list(sizes)}; a recording takes cubes, such as 4096")
+    return sizes, only
+
+
+def _names(kernels: Sequence[str] | None, family: str) -> list[str]:
+    """The steps to record, all of one family: a file has those of one."""
+    specs = [registry.get(name) for name in kernels or registry.names()]
+    others = [spec.name for spec in specs if spec.family != family]
+    if kernels and others:
+        raise ArgumentError(f"kernels: {', '.join(others)} not of family {family}; see --family")
+    if not (own := [spec.name for spec in specs if spec.family == family]):
+        raise ArgumentError(f"family: there is no step of {family}; see `python -m gemmlab list`")
+    return own
+
+
+def _steps(
+    names: Sequence[str], sizes: Sequence[int], family: str = "sgemm"
+) -> dict[str, Callable[[], dict]]:
+    """How each section is measured, in this order. Tuning comes first: the others run the best."""
+    counted, limits = metrics.counters_of(family), metrics.limits_of(family)
+    compared = [*REFERENCES.get(family, ()), *names]
+    steps = {
+        "tuning": lambda: _tuning(names, sizes, family),
+        "benchmark": lambda: _benchmark(compared, sizes),
+        "shapes": lambda: _shapes(compared, family),
+        "experiments": lambda: _experiments(names),
+        "subtiles": subtiles.measure,
+        "power": lambda: _power(names),
+        "pitfalls": lambda: {"ways": measure_pitfalls().to_dict()["ways"]},
+        "probes": probes.ceilings,
+        "tensor_cores": tensor_core_probes.measure,
+        "faults": fault_table.record,
+        "resources": lambda: _all_resources(names),
+        "counters": lambda: _counted(names, metrics.COUNTED_SIZE, counted),
+        "traffic": lambda: _counted([*names, "cublas"], TRAFFIC_SIZE, metrics.TRAFFIC),
+        "limits": lambda: _counted(names, TRAFFIC_SIZE, limits),
+        "arbitration": lambda: _counted(names, ARBITRATION_SIZE, metrics.ARBITRATION),
+    }
+    if not _variants(names):
+        del steps["experiments"]
+    return steps
+
+
+def _build_all(names: Sequence[str]) -> None:
+    """Build first, many at a time: ncu's process must find every kernel in the cache."""
+    specs = [registry.get(name) for name in names]
+    specs += [experiment(name).spec for name in _variants(names)]
+    with ThreadPoolExecutor() as pool:
+        wanted = [(spec, types) for spec in specs for types in spec.precisions]
+        list(pool.map(lambda pair: build.load(*pair), wanted))
+
+
+def _tuning(names: Sequence[str], sizes: Sequence[int], family: str) -> dict:
+    """Every configuration, measured now whatever the cache holds."""
+    shapes = [*((size, size, size) for size in sizes), *shapes_of(family)]
+    trials = []
+    for spec in (registry.get(name) for name in names):
+        fitting = [shape for shape in shapes if spec.fits(*shape)]
+        if spec.configs and fitting:
+            trials += tune(spec, fitting, again=True).trials
+    return {"trials": [trial.to_dict() for trial in trials]}
+
+
+def _benchmark(names: Sequence[str], sizes: Sequence[int]) -> dict:
+    """Every step at every size it takes. One that takes over a third of a second there is launched
+    five times, three of them timed: the naive one at 8192 costs 11 s, all others about 1 s each.
+    """
+    runs = [(size, _fitting(names, size), types) for size, types in _runs(names, sizes)]
+    results = [
+        bench(fitting, [size], baselines=_baselines(types), precision=types)
+        for size, fitting, types in runs
+        if fitting
+    ]
+    if not results:
+        raise ArgumentError(f"sizes: none of {list(sizes)} is a multiple of any kernel's tile")
+    return _merged(results) | _sources(names)
+
+
+def _runs(names: Sequence[str], sizes: Sequence[int]) -> list[tuple[int, str]]:
+    """(size, precision): the usual types at all sizes, the others at one."""
+    first, *others = registry.get(names[0]).precisions
+    extra = [(EXPERIMENT_SIZE, types) for types in others if EXPERIMENT_SIZE in sizes]
+    return [*((size, first) for size in sizes), *extra]
+
+
+def _fitting(names: Sequence[str], size: int) -> list[str]:
+    """The steps that take a size, without those that take too long there."""
+
+    def quick(name: str) -> bool:
+        own = (item for item in _LARGEST.items() if name.startswith("hgemm"))
+        early = (most for step, most in own if name < step)
+        return size <= min(early, default=size)
+
+    return [name for name in names if registry.get(name).fits(size, size, size) and quick(name)]
+
+
+def _baselines(types: str) -> tuple[str, ...]:
+    return tuple(BASELINES) if types == "fp32" else DEFAULT_BASELINES
+
+
+def _shapes(names: Sequence[str], family: str) -> dict:
+    """The steps that take any shape, and cuBLAS, at shapes that are no multiple of a tile."""
+    steps = [name for name in ANY_SHAPE if name in names]
+    types = registry.get(names[0]).precisions[0]
+    return _merged([bench(steps, shapes_of(family), precision=types)]) | _sources(steps)
+
+
+def _sources(names: Sequence[str]) -> dict:
+    return {"sources": {name: source_digest(registry.get(name).path) for name in names}}
+
+
+def _variants(names: Sequence[str]) -> list[str]:
+    """The experiments with these steps."""
+    return [name for name, (step, _) in EXPERIMENTS.items() if step in names]
+
+
+def _experiments(names: Sequence[str]) -> dict:
+    """The chapters' variants, each in a run with cuBLAS."""
+    variants = [experiment(name) for name in _variants(names)]
+    return _merged([bench(variants, [EXPERIMENT_SIZE], baselines=())])
+
+
+def _power(names: Sequence[str]) -> dict:
+    """Burst against sustained: the last step and cuBLAS, at a size where power can limit."""
+    last = names[-1:]
+    return _merged(
+        bench(last, [POWER_SIZE], mode=mode, baselines=("cublas",))
+        for mode in ("burst", "sustained")
+    )
+
+
+def _merged(results) -> dict:
+    """Several results as the content of one section."""
+    results = list(results)
+    data = replace(results[0], source="recorded").to_dict()
+    data["rows"] = [asdict(row) for result in results for row in result.rows]
+    data["conditions"] = {
+        " ".join((size, result.rows[0].mode, *_other_types(result.rows[0].precision))): during
+        for result in results
+        for size, during in result.conditions.items()
+    }
+    data["note"] = "; ".join(dict.fromkeys(result.note for result in results if result.note))
+    return data
+
+
+def _other_types(precision: str) -> tuple[str, ...]:
+    """What keeps runs of one size apart that differ in their types."""
+    return () if precision == "fp32" else (precision,)
+
+
+def _all_resources(names: Sequence[str]) -> dict:
+    with ThreadPoolExecutor() as pool:  # each waits for an nvcc of its own
+        specs = [registry.get(name) for name in names]
+        specs += [experiment(name).spec for name in _variants(names)]
+        used = pool.map(_resources, specs)
+        return {"kernels": {s.label or s.name: u for s, u in zip(specs, used, strict=True)}}
+
+
+def _resources(spec: KernelSpec) -> dict:
+    return asdict(resources(spec, arch()))
+
+
+def _counted(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict:
+    """ncu's counters, or the reason why there are none."""
+    fitting = [
+        name
+        for name in names
+        if name == "cublas"
+        # Which kernels a step with several configurations launches depends on the shape.
+        or (registry.get(name).fits(size, size, size) and not registry.get(name).configs)
+    ]
+    types = registry.get(names[0]).precisions[0]
+    data = {"size": size, "metrics": metrics}
+    try:
+        return data | {"kernels": counters.collect(fitting, size, metrics, types)}
+    except (BackendError, MeasurementError) as error:
+        return data | {"omitted": str(error)}

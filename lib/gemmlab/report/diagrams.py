@@ -1,0 +1,203 @@
+"""Drawings that explain: which sectors a warp touches, which thread owns which part of a tile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ..core.errors import ArgumentError
+from ..display.figure import Figure, Theme, canvas
+from ..layouts.schedules.evenly import Piece, Schedule, whole_tiles
+from ..layouts.shared.banks import SECTOR_BYTES, WARP
+from ..layouts.shared.banks import sectors as count_sectors
+from ..run.kernel import Kernel, kernel
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+
+_FLOATS_PER_SECTOR = SECTOR_BYTES // 4
+_SHOWN_SECTORS = 8
+
+
+def sector_diagram(requests: Mapping[str, Sequence[int]]) -> Figure:
+    """The 32-byte sectors that each request touches, and which 4 bytes of them the lanes use.
+
+    requests: caption -> 32 byte addresses of 4-byte loads, lane by lane. At most the first eight
+    sectors of a request are drawn.
+    """
+    counts = {name: count_sectors(list(at), 4) for name, at in requests.items()}
+    used = {name: {a // 4 for a in at} for name, at in requests.items()}
+    alt = "Sectors of one warp's request: " + "; ".join(
+        f"{name}: {count} sectors, {4 * len(used[name])} of {SECTOR_BYTES * count} bytes used"
+        for name, count in counts.items()
+    )
+    return Figure(lambda theme: _draw_sectors(theme, used, counts), f"{alt}.")
+
+
+def _draw_sectors(theme: Theme, used: dict[str, set[int]], counts: dict[str, int]):
+    from matplotlib.patches import Rectangle
+
+    figure, axes = canvas(0.72 * len(used) + 0.2)
+    for place, (name, words) in enumerate(used.items()):
+        top = 2.6 * place
+        axes.text(0, top, name, va="bottom", color=theme.text, weight="bold", fontsize=8)
+        note = f"{counts[name]} sector{'s' * (counts[name] > 1)}, "
+        note += f"{4 * len(words)} of {SECTOR_BYTES * counts[name]} bytes used"
+        axes.text(_width(), top, note, va="bottom", ha="right", color=theme.quiet, fontsize=7.5)
+        touched = sorted({word // _FLOATS_PER_SECTOR for word in words})
+        for slot, sector in enumerate(touched[:_SHOWN_SECTORS]):
+            left = slot * (_FLOATS_PER_SECTOR + 1)
+            for i in range(_FLOATS_PER_SECTOR):
+                wanted = sector * _FLOATS_PER_SECTOR + i in words
+                face = theme.accent if wanted else "none"
+                box = Rectangle((left + i, top + 0.25), 0.9, 0.9, facecolor=face)
+                box.set(edgecolor=theme.accent if wanted else theme.quiet, linewidth=0.6)
+                axes.add_patch(box)
+        if len(touched) > _SHOWN_SECTORS:
+            more = f"and {len(touched) - _SHOWN_SECTORS} more like these"
+            axes.text(0, top + 1.75, more, va="center", color=theme.quiet, fontsize=7.5)
+    axes.set_xlim(-0.3, _width() + 0.3)
+    axes.set_ylim(2.6 * len(used) - 0.3, -1.0)
+    axes.set_aspect("auto")
+    axes.axis("off")
+    return figure
+
+
+def _width() -> int:
+    return _SHOWN_SECTORS * (_FLOATS_PER_SECTOR + 1) - 1
+
+
+def tile_diagram(name: str | Kernel, thread: int = 0) -> Figure:
+    """A block's tile of C: its warps, the lanes of one warp, and the part of one thread.
+
+    The step's file must name BM, BN, WM, WN, TM and TN, its warps and lanes numbered row by row.
+    Raises ArgumentError for a step without them and for a thread that is not in the block.
+    """
+    spec = kernel(name).spec
+    sizes = {n: int(v) for n, v in re.findall(r"\b([BWT][MN]) = (\d+)", spec.path.read_text())}
+    if len(sizes) < 6:
+        raise ArgumentError(f"name: {spec.name} has no warp tiles to draw")
+    if not 0 <= thread < spec.threads:
+        raise ArgumentError(
+            f"thread: got {thread}, {spec.name} has threads 0 to {spec.threads - 1}"
+        )
+    warp, lane = divmod(thread, WARP)
+    per_row, lanes_per_row = sizes["BN"] // sizes["WN"], sizes["WN"] // sizes["TN"]
+    corner_m = warp // per_row * sizes["WM"] + lane // lanes_per_row * sizes["TM"]
+    corner_n = warp % per_row * sizes["WN"] + lane % lanes_per_row * sizes["TN"]
+    alt = (
+        f"A tile of {sizes['BM']} x {sizes['BN']} elements of C, cut into warps of {sizes['WM']} x "
+        f"{sizes['WN']} and threads of {sizes['TM']} x {sizes['TN']}. Thread {thread} is lane "
+        f"{lane} of warp {warp} and owns rows {corner_m} to {corner_m + sizes['TM'] - 1}, columns "
+        f"{corner_n} to {corner_n + sizes['TN'] - 1}."
+    )
+    return Figure(lambda theme: _draw_tiles(theme, sizes, thread, (corner_m, corner_n)), alt)
+
+
+def _draw_tiles(theme: Theme, sizes: dict[str, int], thread: int, corner: tuple[int, int]):
+    from matplotlib.patches import Rectangle
+
+    figure, axes = canvas(4.2)
+    BM, BN, WM, WN, TM, TN = (sizes[n] for n in ("BM", "BN", "WM", "WN", "TM", "TN"))
+    warp = thread // WARP
+    for index in range((BM // WM) * (BN // WN)):
+        top, left = index // (BN // WN) * WM, index % (BN // WN) * WN
+        own = index == warp
+        box = Rectangle((left, top), WN, WM, facecolor=theme.accent if own else "none", alpha=0.18)
+        axes.add_patch(box)
+        edge = Rectangle((left, top), WN, WM, fill=False, edgecolor=theme.text, linewidth=1.2)
+        axes.add_patch(edge)
+        if not own:
+            place = (left + WN / 2, top + WM / 2)
+            axes.text(*place, f"warp {index}", ha="center", va="center", color=theme.quiet)
+            continue
+        for lane in range(WARP):
+            m, n = top + lane // (WN // TN) * TM, left + lane % (WN // TN) * TN
+            mine = (m, n) == corner
+            part = Rectangle((n, m), TN, TM, facecolor=theme.strong if mine else "none")
+            part.set(edgecolor=theme.quiet, linewidth=0.5)
+            axes.add_patch(part)
+            colour = {"light": "#ffffff", "dark": "#14181d"}[theme.name] if mine else theme.text
+            place = (n + TN / 2, m + TM / 2)
+            axes.text(*place, str(lane), ha="center", va="center", color=colour, fontsize=7)
+    axes.set_xlim(-0.5, BN + 0.5)
+    axes.set_ylim(BM + 0.5, -0.5)
+    axes.set_aspect("equal")
+    axes.set_xticks(range(0, BN + 1, WN))
+    axes.set_yticks(range(0, BM + 1, WM))
+    axes.set_xlabel(f"column of the tile; thread {thread} is lane {thread % WARP} of warp {warp}")
+    axes.set_ylabel("row of the tile")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return figure
+
+
+# ---- The figure of a schedule: what each block does, k tile by k tile, with and without stream-K.
+
+
+def schedule_diagram(
+    tiles: int, k_tiles: int, slots: int, min_share: int = 1, kind: type[Schedule] = Schedule
+) -> Figure:
+    """Two charts, blocks by time in k tiles: whole tiles in waves above, equal shares below.
+
+    tiles: of C; k_tiles: of each; slots: blocks that run together; kind: how they share. Parts,
+    which are less than a tile, have a thick edge and say which k tiles they have. Raises
+    ArgumentError for sizes that a Schedule cannot take.
+    """
+    shared = kind(tiles, k_tiles, slots, min_share)
+    plain = whole_tiles(tiles, k_tiles, slots)
+    time = max((p.start + k_tiles for p in plain), default=0)
+    alt = (
+        f"{tiles} tiles of C of {k_tiles} k tiles on {slots} block slots. Whole tiles: {time} k "
+        f"tiles of time, {slots * time - tiles * k_tiles} of {slots * time} places empty. Shared "
+        f"out: {shared.longest} k tiles of time, {shared.parts} parts. "
+    ) + " ".join(_told(shared, block) for block in range(shared.blocks))
+    return Figure(lambda theme: _draw(theme, plain, shared, slots, time), alt)
+
+
+def _told(shared: Schedule, block: int) -> str:
+    said = ", ".join(f"tile {p.tile} k {p.begin} to {p.end - 1}" for p in shared.pieces(block))
+    return f"Block {block}: {said or 'nothing'}."
+
+
+def _draw(
+    theme: Theme, plain: Sequence[Piece], shared: Schedule, slots: int, time: int
+) -> matplotlib.figure.Figure:
+    figure, first = canvas(1.4 + 0.58 * slots)
+    first.remove()
+    for axes, pieces, title in zip(
+        figure.subplots(2, 1, sharex=True),
+        (plain, shared.everything()),
+        (f"whole tiles: {time} k tiles of time", f"shared out: {shared.longest} k tiles of time"),
+        strict=True,
+    ):
+        for piece in pieces:
+            _piece(theme, axes, piece, shared.k_tiles)
+        axes.set_title(title, fontsize=8.5, loc="left", weight="bold", color=theme.text)
+        axes.set_ylim(slots - 0.5, -0.5)
+        axes.set_xlim(0, time)
+        axes.set_yticks(range(slots), [f"block {b}" for b in range(slots)])
+        axes.tick_params(axis="y", length=0)
+        axes.set_xticks(range(0, time + 1, max(1, shared.k_tiles // 2)))
+        axes.grid(True, axis="x")
+        axes.set_axisbelow(True)
+        axes.spines["left"].set_visible(False)
+    axes.set_xlabel("time, in k tiles")
+    return figure
+
+
+def _piece(theme: Theme, axes: matplotlib.axes.Axes, piece: Piece, k_tiles: int) -> None:
+    from matplotlib.patches import Rectangle
+
+    length = piece.end - piece.begin
+    part = length < k_tiles
+    colour = theme.series[piece.tile % len(theme.series)]
+    box = Rectangle((piece.start + 0.05, piece.block - 0.38), length - 0.1, 0.76)
+    box.set(facecolor=(colour, 0.22), edgecolor=colour, linewidth=2.0 if part else 0.8)
+    axes.add_patch(box)
+    text = f"tile {piece.tile}" if length > 3 else str(piece.tile)
+    text += f"\nk {piece.begin}-{piece.end - 1}" if part else ""
+    place = (piece.start + length / 2, piece.block)
+    axes.text(*place, text, ha="center", va="center", fontsize=7, color=theme.text)

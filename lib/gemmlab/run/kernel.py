@@ -1,0 +1,232 @@
+"""Call a step: check the tensors, then launch it on the GPU or on the simulator."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from .. import sim
+from ..core.errors import ArgumentError, LaunchError, RefusedError
+from ..gpu import build, requirements, sandbox
+from ..steps import patch, refusal, registry
+from ..steps.program import Program
+from ..steps.spec import KernelSpec
+from . import operands, tuned
+from .backend import backend_for, default_backend
+
+if TYPE_CHECKING:
+    import torch
+
+
+# Where kernels that were written in a notebook run first.
+SANDBOX = sandbox.Sandbox((sys.executable, "-m", "gemmlab.run.sandbox_process"))
+
+
+@dataclass(frozen=True)
+class LaunchPlan:
+    """A launch with everything decided: calling it puts the kernel on the stream.
+
+    config: the configuration that it runs, "" if the step chooses.
+    """
+
+    launch: Callable[[], None]
+    config: str
+
+    def __call__(self) -> None:
+        """Launch once."""
+        self.launch()
+
+
+@dataclass(frozen=True)
+class Kernel(Program):
+    """A step that can be called like a function; it is built at its first call.
+
+    config: one of the step's compiled configurations. Without one, a launch on a GPU runs what
+    `lab.tune` found best for this GPU and shape; where nothing was found, the step chooses.
+    """
+
+    config: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.spec.config_index(self.config)  # refuses one that is not there
+
+    @property
+    def title(self) -> str:
+        """The name to show: a changed copy says that it is one, and a configuration which."""
+        return f"{super().title} [{self.config}]" if self.config else super().title
+
+    @sandbox.context_watch()
+    def __call__(
+        self,
+        A: torch.Tensor,
+        B: torch.Tensor,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        out: torch.Tensor | None = None,
+        *,
+        allow_slow: bool = False,
+    ) -> torch.Tensor:
+        """alpha * A @ B + beta * out, written to `out` (made if not given) and returned.
+
+        A is (M, K), B is (K, N), out is (M, N): contiguous, on one device, of types that the step
+        takes: all of one, or, for a step of 16-bit types, `out` in float32. CUDA tensors run on the
+        GPU, CPU tensors on the simulator; GEMMLAB_BACKEND=gpu|sim forces one.
+        allow_slow: let a run on the simulator take longer than a minute.
+        Raises ArgumentError for tensors the step cannot take, BackendError where the backend is
+        missing, SlowRunError where a simulated run would take longer, BuildError and LaunchError.
+        """
+        out = operands.prepare(self.spec, A, B, alpha, beta, out)
+        if out.numel() == 0:
+            return out
+        backend = backend_for(A)
+        target = "cuda" if backend == "gpu" else "cpu"
+        # Only a forced backend moves data: otherwise these are the tensors themselves.
+        moved = [t if t.device.type == target else t.to(target) for t in (A, B, out)]
+        if backend == "gpu":
+            self._on_gpu(*moved, alpha, beta)
+        else:
+            self._on_simulator(*moved, alpha, beta, allow_slow)
+        return out if moved[2] is out else out.copy_(moved[2])
+
+    def launcher(
+        self,
+        A: torch.Tensor,
+        B: torch.Tensor,
+        C: torch.Tensor,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+    ) -> LaunchPlan:
+        """What launches the step on the current stream when it is called, and the configuration.
+
+        The tensors are checked here, once: for timing, where Python between launches would show.
+        The plan keeps the step's scratch memory, not the tensors.
+        """
+        import torch
+
+        operands.prepare(self.spec, A, B, alpha, beta, C)
+        if A.device.type != "cuda":
+            raise ArgumentError(f"A: is on {A.device}; only CUDA tensors can be launched on a GPU")
+        module = _gpu_module(self, operands.precision(A, C))
+        M, K, N = *A.shape, B.shape[1]
+        chosen = self.config_for(M, N, K)
+        if not self.source.trusted:
+            self._try_first((A, B, C), (float(alpha), float(beta)), chosen)
+        addresses = (A.data_ptr(), B.data_ptr(), C.data_ptr())
+        problem = (*addresses, M, N, K, float(alpha), float(beta))
+        stream = torch.cuda.current_stream(A.device).cuda_stream
+        config = self.spec.config_index(chosen)
+        size = module.workspace_bytes(*problem, config) if self.spec.workspace else 0
+        workspace = torch.empty(size, dtype=torch.uint8, device=A.device) if size else None
+        args = (*problem, stream, workspace.data_ptr() if size else 0, config)
+
+        def launch(keep: torch.Tensor | None = workspace) -> None:
+            if code := module.launch(*args):
+                kind = RefusedError if code in RefusedError.CODES else LaunchError
+                words = refusal.take(getattr(module, "__file__", None))
+                why = f"{module.error_string(code)}{f': {words}' * bool(words)}"
+                raise kind(f"{self.title}: launch failed, {why}")
+
+        return LaunchPlan(launch, chosen)
+
+    def config_for(self, M: int, N: int, K: int) -> str:
+        """The configuration that a launch on the GPU runs at these sizes; "": the step chooses."""
+        return self.config or tuned.chosen(self, (M, N, K))
+
+    def _on_gpu(self, A, B, C, alpha: float, beta: float) -> None:
+        import torch
+
+        with torch.cuda.device(A.device):
+            self.launcher(A, B, C, alpha, beta)()
+            if not self.source.trusted:  # what goes wrong is to show here, not at a later call
+                torch.cuda.synchronize()
+
+    def _on_simulator(self, A, B, C, alpha: float, beta: float, allow_slow: bool) -> None:
+        M, K, N = *A.shape, B.shape[1]
+        arrays = [operands.array(t) for t in (A, B, C)]
+        module, factors = (
+            sim.compile_step(self, operands.precision(A, C)),
+            (float(alpha), float(beta)),
+        )
+        config = self.spec.config_index(self.config)
+        module.launch(*arrays, M, N, K, *factors, config=config, allow_slow=allow_slow)
+
+    def _try_first(
+        self, matrices: Sequence[torch.Tensor], factors: tuple[float, float], config: str
+    ) -> None:
+        """One launch with matrices like these in a process of its own."""
+        A, B, _ = matrices
+        dtypes = tuple(str(matrix.dtype).removeprefix("torch.") for matrix in matrices)
+        device = A.device.index or 0
+        attempt = sandbox.Attempt(self, self.title, config, dtypes, factors, device)
+        SANDBOX.try_first(attempt, (A.shape[0], B.shape[1], A.shape[1]))
+
+    def __repr__(self) -> str:
+        s, config = self.spec, f" [{self.config}]" if self.config else ""
+        if not self.source.trusted:
+            return f"{self.title}, written in this notebook" + f", like {s.parent}" * bool(s.parent)
+        if not self.is_own_file:
+            return f"{self.source.label or 'a variant'} of {s.name}{config} (kernels/{s.file})"
+        return f"{s.name}{config}: {s.idea} (kernels/{s.file})"
+
+
+def kernel(name: str | Program | KernelSpec, config: str = "") -> Kernel:
+    """The step called `name`, in one of its compiled configurations if `config` names one.
+
+    Raises UnknownKernelError with the closest names, ArgumentError for a `config` that the step
+    does not have, naming those that it has.
+    """
+    known = registry.program(name)
+    handle = known if isinstance(known, Kernel) else Kernel(known.spec, known.source)
+    return replace(handle, config=config) if config else handle
+
+
+def variant(
+    name: str | Program | KernelSpec, changes: Mapping[str, str], label: str = ""
+) -> Kernel:
+    """A step with some of its text replaced, for "what if": {"BK = 16": "BK = 8"}.
+
+    Each key must stand in the kernel file. The step's own file is left alone. `label` names the
+    variant in benchmarks.
+    Raises ArgumentError for a key that does not stand there.
+    """
+    parent = kernel(name)
+    spec, path = parent.spec, parent.source.path
+    shown_as, remedy = f"kernels/{spec.file}", f"; see lab.source({spec.name!r})"
+    text = patch.replace(path.read_text(), changes, shown_as, remedy)
+    copy = patch.keep(text, Path("kernels", spec.file).with_name(path.name))
+    return replace(parent, source=replace(parent.source, path=copy, label=label, origins=None))
+
+
+def matrices(
+    M: int, N: int, K: int, device: str | None = None, seed: int = 0, dtype: str = "float32"
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """A (M, K) and B (K, N), normal random, on the GPU if there is one.
+
+    dtype: "float32", "float16" or "bfloat16".
+    """
+    import torch
+
+    device = device or ("cuda" if default_backend() == "gpu" else "cpu")
+    generator = torch.Generator().manual_seed(seed)
+    pair = (torch.randn(M, K, generator=generator), torch.randn(K, N, generator=generator))
+    return tuple(t.to(device, getattr(torch, dtype)) for t in pair)
+
+
+def _gpu_module(program: Program, precision: str) -> ModuleType:
+    import torch
+
+    capability = torch.cuda.get_device_capability() if torch.cuda.is_available() else None
+    return _built(Program(program.spec, program.source), precision, capability)
+
+
+@cache
+def _built(program: Program, precision: str, capability: tuple[int, int] | None) -> ModuleType:
+    """`capability` is there for the cache: torch's current GPU may be another one next time."""
+    requirements.require(program)
+    return build.load(program, precision)

@@ -1,0 +1,66 @@
+"""The structures that the compiled runtime shares with Python, field by field."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+# The place of a program counter: file, line, text of the line. None if it is not known.
+LineOf = Callable[[int], tuple[str, int, str] | None]
+
+
+WARP = 32  # lanes, of SampleRow's addresses
+
+
+class RawFinding(ctypes.Structure):
+    """runtime/order/findings.h's Finding."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint32) for name in ("kind", "pc", "other_pc", "block", "thread")),
+        ("reserved", ctypes.c_uint32),
+        ("count", ctypes.c_uint64),
+        ("number", ctypes.c_int64 * 4),
+        ("name", ctypes.c_char_p),
+        ("other_name", ctypes.c_char_p),
+    )
+
+
+class GemmArgs(ctypes.Structure):
+    """kernels/common/host.cuh's structure of this name."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in "ABC"),
+        *((name, ctypes.c_int) for name in "MNK"),
+        ("alpha", ctypes.c_float),
+        ("beta", ctypes.c_float),
+        ("workspace", ctypes.c_void_p),
+        ("config", ctypes.c_int),
+    )
+
+
+class WorkspaceCall(ctypes.Structure):
+    """build.py's structure of this name: a problem, and how much scratch memory it needs."""
+
+    _fields_ = (("args", GemmArgs), ("bytes", ctypes.c_size_t))
+
+
+class CountRow(ctypes.Structure):
+    """runtime/api.cpp's row: the counters of one instruction."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint32) for name in ("what", "pc", "op", "width")),
+        *((name, ctypes.c_uint64) for name in ("requests", "lanes", "wavefronts")),
+        *((name, ctypes.c_uint64) for name in ("wavefronts_min", "sectors", "sectors_min")),
+    )
+
+
+class SampleRow(ctypes.Structure):
+    """runtime/api.cpp's row: one request of one instruction."""
+
+    _fields_ = (
+        *((name, ctypes.c_uint32) for name in ("what", "reserved")),
+        *((name, ctypes.c_uint32) for name in ("block", "warp", "time", "number")),
+        ("requests", ctypes.c_uint64),
+        *((name, ctypes.c_uint32) for name in ("cost", "cost_min", "starts", "mask")),
+        ("address", ctypes.c_uint32 * WARP),
+    )

@@ -1,0 +1,134 @@
+"""The sentences of findings about mbarriers, named barriers and the copy engine (TMA)."""
+
+from __future__ import annotations
+
+from ..abi import RawFinding
+from .threads import count_bytes, name, who
+
+
+def misaligned_operand(row: RawFinding, line: str, other: str) -> str:
+    """A shared address that an operation cannot take."""
+    unit, past = row.number[0], row.number[1]
+    return (
+        f"{line} gives {name(row.name)} a shared address {past} past a multiple of "
+        f"{count_bytes(unit)}; align the array with alignas({unit}), and keep the parts of it "
+        f"multiples of {count_bytes(unit)}"
+    )
+
+
+def misaligned_column(row: RawFinding, line: str, other: str) -> str:
+    """A column at which no box of the copy engine can begin."""
+    column, element = row.number[0], row.number[1]
+    return (
+        f"{line} gives {name(row.name)} column {column}, byte {column * element} of a row and no "
+        "multiple of 16, which a GPU answers with 'an illegal instruction was encountered'; start "
+        f"the box at a multiple of 16 bytes, here {16 // element} elements"
+    )
+
+
+def bad_argument(row: RawFinding, line: str, other: str) -> str:
+    """A number out of its range."""
+    return f"{line} gives {name(row.name)} {row.number[0]} {name(row.other_name)}"
+
+
+def bad_tensor_map(row: RawFinding, line: str, other: str) -> str:
+    """An address of something else."""
+    return (
+        f"{line} gives {name(row.name)} an address at which no tensor map stands; pass the "
+        "address of a `const __grid_constant__ CUtensorMap` parameter that "
+        "cuTensorMapEncodeTiled has filled"
+    )
+
+
+def missing(row: RawFinding, line: str, other: str) -> str:
+    """A use of no barrier."""
+    return (
+        f"{line} uses {name(row.name)} with an address at which {who(row)} finds no mbarrier; let "
+        "one thread call mbarrier_init() on it, then __syncthreads(), before the first use"
+    )
+
+
+def initialised_twice(row: RawFinding, line: str, other: str) -> str:
+    """Two barriers at one address."""
+    return (
+        f"{line} initialises an mbarrier where that of {other} stands; give each barrier 8 bytes "
+        "of its own, and call mbarrier_inval() before its memory is used again"
+    )
+
+
+def overrun(row: RawFinding, line: str, other: str) -> str:
+    """An arrival that nobody counts."""
+    return (
+        f"{line} arrives at the mbarrier of {other}, whose phase already has its "
+        f"{_arrivals(row.number[0])}; let the count that it is initialised with be the number "
+        "of arrivals of a phase"
+    )
+
+
+def touched(row: RawFinding, line: str, other: str) -> str:
+    """A barrier is no number."""
+    return (
+        f"{line} accesses the bytes of the mbarrier of {other}, whose value is opaque; use the "
+        "mbarrier functions, and keep other data out of its 8 bytes"
+    )
+
+
+def unordered(row: RawFinding, line: str, other: str) -> str:
+    """A barrier that another thread may not have initialised yet."""
+    return (
+        f"{line} uses the mbarrier that {other} initialises in another thread, and nothing orders "
+        "the two; put __syncthreads() (in a cluster cluster_sync()) after the initialisation"
+    )
+
+
+def unfenced(row: RawFinding, line: str, other: str) -> str:
+    """A barrier that the copy engine may not see."""
+    return (
+        f"{line} lets the copy engine signal the mbarrier of {other}, whose initialisation it need "
+        "not see; call fence_mbarrier_init() in the same thread after mbarrier_init(), then "
+        "__syncthreads()"
+    )
+
+
+def transaction_bytes(row: RawFinding, line: str, other: str) -> str:
+    """A phase that has its arrivals, but not its bytes."""
+    return (
+        f"{who(row)} waits in {name(row.name)} at {line}{mbarrier_lacks(row, other)}; let "
+        "expect_tx name the bytes of all boxes that are copied in one phase, out-of-bounds parts "
+        "included"
+    )
+
+
+def counts_differ(row: RawFinding, line: str, other: str) -> str:
+    """One barrier, two numbers of threads."""
+    return (
+        f"{line} comes to a barrier for {row.number[0]} threads, which for {other} is to have "
+        f"{row.number[1]}; give every call of one barrier the same number"
+    )
+
+
+def mbarrier_lacks(row: RawFinding, other: str) -> str:
+    """What the phase of an mbarrier lacks. number: arrivals, bytes expected, bytes come, phase."""
+    arrivals, expected, come, phase = row.number
+    where = f" for phase {phase} of the mbarrier of {other}"
+    if arrivals:
+        return f"{where}, which lacks {_arrivals(arrivals)}"
+    short = expected - come
+    return (
+        f"{where}: its tx-count is {count_bytes(abs(short))} {'short' if short > 0 else 'over'}: "
+        f"expected {expected}, {come} arrived"
+    )
+
+
+def _named_barrier_lacks(row: RawFinding, other: str) -> str:
+    """What a named barrier lacks. number: its number, threads that have come, threads awaited."""
+    barrier, come, wanted = row.number[:3]
+    return f" for barrier {barrier}, to which {come} of {wanted} threads have come"
+
+
+def _arrivals(count: int) -> str:
+    return f"{count} arrival{'s' if count != 1 else ''}"
+
+
+# By the name of a wait, what a stuck one lacks.
+LACKS = {b"mbarrier_wait": mbarrier_lacks, b"bar_sync": _named_barrier_lacks}

@@ -1,0 +1,112 @@
+// The blocks of a cluster. A launch without clusters has clusters of one block.
+//
+// Each block runs on an OS thread of its own, whose shared memory it has, but only one of them runs
+// at a time: it hands the turn on when none of its threads can go on. So blocks may look into each
+// other's state, and results do not depend on the machine.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+#include "order/race.h"
+#include "memory/types.h"
+
+namespace sim {
+
+class Worker;
+
+constexpr u32 MAX_RANKS = 16;  // blocks of a cluster
+
+// Work that the copy engine has accepted. It is done as late as the machine may do it, in order:
+// one piece whenever no thread of the cluster can go on. So a missing wait shows. The oldest is
+// also done before there are too many, so that a loop without a wait does not use up this machine's
+// memory.
+class PutOff {
+ public:
+  void clear() { work_.clear(); }
+  void push_back(std::function<void()> work);
+  // Returns false if there is nothing to do.
+  bool do_oldest();
+
+ private:
+  static constexpr size_t MOST = 4096;
+  std::deque<std::function<void()>> work_;
+};
+
+class Cluster {
+ public:
+  RaceCheck races;
+  PutOff copies;
+
+  void begin_launch(u32 ranks, u32 threads, bool traced);
+  void set_worker(u32 rank, Worker& worker) { workers_[rank] = &worker; }
+  u32 ranks() const { return ranks_; }
+  // The block that runs as `rank`, null if there is none.
+  Worker* worker(u32 rank) { return rank < ranks_ ? workers_[rank] : nullptr; }
+  bool is_running(u32 rank) const { return running_ >> rank & 1; }
+
+  // ---- called by the OS thread of each rank ----
+  // Waits until all blocks of the last cluster are done. Returns the number of the next one, taken
+  // from `counter`, the same for all ranks; NONE if one of them says that it cannot go on.
+  static constexpr u64 NONE = ~u64(0);
+  u64 next(std::atomic<u64>& counter, bool can_go_on);
+  void wait_for_turn(u32 rank);
+  // The rank cannot go on. Returns when it may try again; not AGAIN: it should give up.
+  enum class Turn { AGAIN, STUCK, ABANDONED };
+  Turn pass(u32 rank);
+  void leave(u32 rank, bool abandoned);
+  // The rank went on, so others may be able to.
+  void note_progress() { idle_ = 0; }
+  bool is_abandoned() const { return abandoned_; }
+
+  // ---- for the watchdog, which is a thread of its own ----
+  // Counts what shows that the blocks are not in an endless loop (watchdog.h).
+  void start_block() {
+    busy_ = true;
+    note_headway();
+  }
+  void note_headway() { headway_.store(headway() + 1, std::memory_order_relaxed); }
+  u32 headway() const { return headway_.load(std::memory_order_relaxed); }
+  bool is_busy() const { return busy_; }
+  void give_up() { given_up_ = true; }
+  bool is_given_up() const { return given_up_; }
+
+  // ---- barrier.cluster (cluster_barrier.cpp) ----
+  void arrive(Fiber& fiber);
+  void learn_arrivals(Fiber& fiber) { races.clocks().acquire(fiber, completed_); }
+  u64 barrier_phase() const { return phase_; }
+  u32 arrivals() const { return arrivals_; }
+  u32 live_threads() const { return live_threads_; }
+  void thread_ended(const Fiber& fiber);
+
+ private:
+  void begin();
+  void hand_on(u32 rank);
+  void complete_barrier();
+
+  u32 ranks_ = 1, threads_ = 0;
+  bool traced_ = false;
+  Worker* workers_[MAX_RANKS] = {};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  u64 number_ = 0, round_ = 0;  // of the cluster; of next()
+  u32 here_ = 0;                // ranks in next()
+  bool go_on_ = true;
+  u32 turn_ = 0;
+  u32 running_ = 0;  // ranks that have not left, as bits
+  u32 idle_ = 0;     // ranks in a row that could not go on
+  bool stuck_ = false, abandoned_ = false;
+
+  std::atomic<u32> headway_{0};
+  std::atomic<bool> busy_{false}, given_up_{false};
+
+  u32 arrivals_ = 0;  // of threads that have not ended
+  u32 live_threads_ = 0;
+  u64 phase_ = 0;
+  Clock arriving_, completed_;
+};
+
+}  // namespace sim

@@ -1,0 +1,93 @@
+#include "access.h"
+
+#include "operations/wgmma_registers.h"
+
+namespace sim {
+
+namespace {
+
+Finding refused(Kind kind, u32 width, Access access, u32 pc) {
+  Finding finding = {kind, pc};
+  finding.number[0] = width;
+  finding.number[1] = access != Access::READ;
+  return finding;
+}
+
+}  // namespace
+
+void refuse_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
+  Finding finding = refused(Kind::OUT_OF_BOUNDS_GLOBAL, width, access, pc);
+  const int nearest = arena.nearest(offset);
+  finding.number[2] = nearest;
+  if (nearest >= 0) {
+    const Arena::Buffer& buffer = arena.buffer(nearest);
+    const i64 start = i64(offset) - buffer.offset;
+    finding.number[3] = start < 0 ? start : start + width - buffer.bytes;
+  }
+  fiber.worker->abandon(fiber, finding);
+}
+
+void refuse_shared(Fiber& fiber, u32 width, Access access, u32 pc) {
+  fiber.worker->abandon(fiber, refused(Kind::OUT_OF_BOUNDS_SHARED, width, access, pc));
+}
+
+void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
+  Finding finding = refused(Kind::MISALIGNED, width, access, pc);
+  finding.number[2] = offset % width;
+  fiber.worker->abandon(fiber, finding);
+}
+
+void check_shared(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
+  Worker& worker = *fiber.worker;
+  if (!worker.shared().holds(offset, width)) refuse_shared(fiber, width, access, pc);
+  if (access == Access::READ)
+    worker.races().read(fiber, offset, width, pc);
+  else if (access == Access::WRITE)
+    worker.races().write(fiber, offset, width, pc);
+  else
+    worker.races().atomic(fiber, offset, width, pc);
+}
+
+void check_alignment(Fiber& fiber, const AsyncOp& op, u32 address, u32 unit) {
+  const u32 past = offset_in_block(address) % unit;
+  if (!past) return;
+  Finding finding = {Kind::MISALIGNED_OPERAND, op.pc};
+  finding.name = op.name;
+  finding.number[0] = unit;
+  finding.number[1] = past;
+  fiber.worker->abandon(fiber, finding);
+}
+
+namespace {
+
+// One of the kernel's arguments, or a constant or variable of its library.
+bool is_given(const Fiber& fiber, uintptr_t address) {
+  return fiber.worker->is_argument(address) || fiber.worker->launch().module->holds(address);
+}
+
+}  // namespace
+
+bool may_read(const Fiber& fiber, const void* address, u32 width) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(address), last = at + width - 1;
+  const size_t global = arena.offset_of(at);
+  if (global < Arena::BYTES) return arena.holds(u32(global), width);
+  if (stacks.owner_of(address) == &fiber)
+    return stacks.owner_of(reinterpret_cast<const void*>(last)) == &fiber;
+  return is_given(fiber, at) && is_given(fiber, last);
+}
+
+void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc) {
+  const void* const at = reinterpret_cast<const void*>(address);
+  if (stacks.owner_of(at) == &fiber) {
+    if (fiber.registers) fiber.registers->touch(fiber, {at, width}, access, pc);
+    return;
+  }
+  if (is_given(fiber, address)) return;
+  if (fiber.worker->shared().is_near(address)) refuse_shared(fiber, width, access, pc);
+  Finding finding = {Kind::BAD_ADDRESS, pc};
+  finding.number[0] = i64(address);
+  finding.number[1] = true;
+  fiber.worker->abandon(fiber, finding);
+}
+
+}  // namespace sim

@@ -1,0 +1,104 @@
+// One access of a fiber to memory: checked, then logged. For everything that touches memory on
+// behalf of a kernel: the compiler's hooks, the atomics.
+#pragma once
+#include "engine/worker.h"
+
+namespace sim {
+
+enum class Access : u32 { READ, WRITE, ATOMIC };
+
+// Reports an access to global (shared) memory that lies outside of every buffer (array).
+[[noreturn]] void refuse_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
+[[noreturn]] void refuse_shared(Fiber& fiber, u32 width, Access access, u32 pc);
+[[noreturn]] void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
+
+// Gives up the block unless the shared address is a multiple of `unit`.
+void check_alignment(Fiber& fiber, const AsyncOp& op, u32 address, u32 unit);
+// Reports a use of another block's shared memory that may come before its start or after its end.
+void check_peer(Fiber& fiber, u32 rank, u32 pc);
+
+inline void record(Fiber& fiber, Event event) {
+  if (fiber.log_at == fiber.log_end) fiber.worker->wait_for_room(fiber, pc_of(what_of(event)));
+  *fiber.log_at++ = event;
+}
+
+inline void on_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc) {
+  constexpr Op OPS[] = {Op::LOAD_GLOBAL, Op::STORE_GLOBAL, Op::ATOMIC_GLOBAL};
+  const u32 width = 1u << log2_width;
+  if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
+  if (!arena.holds(offset, width)) refuse_global(fiber, offset, width, access, pc);
+  record(fiber, make_event(pc, OPS[u32(access)], log2_width, offset));
+}
+
+// Bounds and races of what is not the usual case of on_shared.
+void check_shared(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
+
+inline __attribute__((always_inline)) void on_shared(Fiber& fiber, u32 offset, u32 log2_width,
+                                                     Access access, u32 pc) {
+  constexpr Op OPS[] = {Op::LOAD_SHARED, Op::STORE_SHARED, Op::ATOMIC_SHARED};
+  const u32 width = 1u << log2_width;
+  if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
+  Worker& worker = *fiber.worker;
+  // What is calm lies in an array; wider reads may lie in two.
+  const bool usual = access == Access::READ && worker.races().is_calm(fiber, offset, width) &&
+                     (width <= 4 || worker.shared().holds(offset, width));
+  if (!usual) check_shared(fiber, offset, width, access, pc);
+  record(fiber, make_event(pc, OPS[u32(access)], log2_width, offset));
+}
+
+// The offset of `width` bytes at a shared address of the own block. Misalignment and bounds are
+// checked in untraced runs too: no pointer would fault.
+inline u32 check_shared_address(Fiber& fiber, u32 address, u32 width, Access access, u32 pc) {
+  const u32 offset = offset_in_block(address);
+  if (offset % width) refuse_misaligned(fiber, offset, width, access, pc);
+  if (rank_of(address, fiber.rank) != fiber.rank || !fiber.worker->shared().contains(offset, width))
+    refuse_shared(fiber, width, access, pc);
+  return offset;
+}
+
+// What an instruction does there at once. Returns the offset.
+inline u32 on_shared_address(Fiber& fiber, u32 address, u32 width, Access access, u32 pc) {
+  const u32 offset = check_shared_address(fiber, address, width, access, pc);
+  Worker& worker = *fiber.worker;
+  if (!worker.launch().traced) return offset;
+  if (access == Access::READ)
+    worker.races().read(fiber, offset, width, pc);
+  else
+    worker.races().write(fiber, offset, width, pc);
+  return offset;
+}
+
+// Whether `width` bytes, a page at most, are memory that the kernel may read, other than shared.
+bool may_read(const Fiber& fiber, const void* address, u32 width);
+
+// An address that is neither global nor shared memory. Returns if it is one that a kernel may use:
+// a local variable, an argument, a constant of its library.
+void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc);
+
+// Not inlined: an untraced run pays for one test, not for saving registers.
+template <u32 Log2Width, Access A>
+__attribute__((noinline)) void examine(const void* address, const void* return_address) {
+  Fiber* fiber = running_fiber();
+  if (!fiber) return;
+  const u32 mode = hooks.load(std::memory_order_relaxed);
+  const u32 pc = fiber->pc_of(return_address);
+  if (mode & HOOKS_CANCEL) fiber->worker->stop_early(*fiber, pc);
+  if (!(mode & HOOKS_TRACE)) return;
+  const uintptr_t at = reinterpret_cast<uintptr_t>(address);
+  const size_t global = arena.offset_of(at);
+  if (global < Arena::BYTES) return on_global(*fiber, u32(global), Log2Width, A, pc);
+  const SharedMemory& memory = fiber->worker->shared();
+  const size_t shared = memory.offset_of(at);
+  if (shared < memory.bytes())
+    on_shared(*fiber, u32(shared), Log2Width, A, pc);
+  else
+    examine_other(*fiber, at, 1u << Log2Width, A, pc);
+}
+
+template <u32 Log2Width, Access A>
+inline __attribute__((always_inline)) void on_access(const void* address,
+                                                     const void* return_address) {
+  if (hooks.load(std::memory_order_relaxed)) examine<Log2Width, A>(address, return_address);
+}
+
+}  // namespace sim

@@ -1,0 +1,183 @@
+#include "cp_async.h"
+
+#include <cstring>
+
+#include "../../include/gemmlab_sim/abi_copy.h"
+#include "memory/access.h"
+
+namespace sim {
+
+namespace {
+
+[[noreturn]] void refuse_copy(Fiber& fiber, Kind kind, u32 bytes, u32 source_bytes, u32 pc) {
+  Finding finding = {kind, pc};
+  finding.number[0] = bytes;
+  finding.number[1] = int(source_bytes);
+  finding.name = CpAsync::NAME;
+  fiber.worker->abandon(fiber, finding);
+}
+
+// Bounds and alignment of what the copy reads; the offset in global memory.
+u32 check_source(Fiber& fiber, const void* from, u32 bytes, u32 source_bytes, u32 pc) {
+  const size_t offset = arena.offset_of(reinterpret_cast<uintptr_t>(from));
+  if (offset >= Arena::BYTES) refuse_copy(fiber, Kind::COPY_SOURCE, bytes, source_bytes, pc);
+  if (offset % bytes) refuse_misaligned(fiber, u32(offset), bytes, Access::READ, pc);
+  if (!arena.holds(u32(offset), source_bytes))
+    refuse_global(fiber, u32(offset), source_bytes, Access::READ, pc);
+  return u32(offset);
+}
+
+// A request to global and one to shared memory. The former has all lanes, so that they stay in
+// step.
+void record_copy(Fiber& fiber, const CpAsync::Copy& copy, bool reads, u32 from, SimCopyPath path) {
+  constexpr Op OPS[] = {Op::COPY_TO_SHARED, Op::COPY_PAST_L1, Op::COPY_PAST_L1_FILLED};
+  const u32 log2_bytes = u32(__builtin_ctz(copy.bytes));
+  const u32 source = reads ? from : RequestCounter::NO_SOURCE;
+  record(fiber, make_event(copy.pc, Op::COPY_FROM_GLOBAL, log2_bytes, source));
+  record(fiber, make_event(copy.pc, OPS[path], log2_bytes, copy.to));
+}
+
+}  // namespace
+
+void CpAsync::begin_block(Worker& worker) {
+  threads_.resize(MAX_THREADS);
+  for (u32 t = 0; t < worker.launch().threads(); ++t) {
+    threads_[t].copies.clear();
+    threads_[t].groups.clear();
+    threads_[t].arrived.clear();
+  }
+}
+
+// PTX does not forbid to end with unfinished copies. But nobody can have used what they bring: they
+// are useless, or a wait is missing.
+void CpAsync::end_block(Worker& worker) {
+  for (u32 t = 0; t < worker.launch().threads(); ++t) {
+    Queue<Copy>& copies = threads_[t].copies;
+    for (u32 i = copies.first(); i != copies.end(); ++i) {
+      Finding finding = {Kind::UNFINISHED, copies[i].pc, 0, worker.block(), t};
+      finding.name = NAME;
+      worker.mutable_findings().add(finding);
+    }
+  }
+}
+
+void CpAsync::issue(Fiber& fiber, const Copy& copy) {
+  Queue<Copy>& copies = threads_[fiber.index].copies;
+  if (copies.size() == MOST_UNFINISHED) finish(fiber, copies.first() + 1);
+  if (fiber.worker->launch().traced)
+    fiber.worker->races().begin_write(fiber, {NAME, copy.pc, false}, copy.to, copy.bytes);
+  copies.push(copy);
+}
+
+void CpAsync::commit(Fiber& fiber) {
+  Thread& thread = threads_[fiber.index];
+  if (thread.groups.size() == MOST_UNFINISHED) wait(fiber, MOST_UNFINISHED - 1);
+  thread.groups.push(thread.copies.end());
+}
+
+void CpAsync::wait(Fiber& fiber, u32 newest) {
+  Thread& thread = threads_[fiber.index];
+  while (thread.groups.size() > newest) finish(fiber, thread.groups.pop());
+}
+
+void CpAsync::wait_all(Fiber& fiber) {
+  commit(fiber);
+  wait(fiber, 0);
+}
+
+void CpAsync::finish(Fiber& fiber, u32 end) {
+  write(fiber, end, fiber.slot, fiber.stamp);
+  Queue<Arrived>& arrived = threads_[fiber.index].arrived;
+  while (arrived.size() && int(end - arrived[arrived.first()].first) > 0) {
+    const Arrived known = arrived.pop();
+    fiber.worker->clocks().learn(fiber, known.slot, known.stamp);
+  }
+}
+
+void CpAsync::write(Fiber& fiber, u32 end, u32 slot, u32 stamp) {
+  Worker& worker = *fiber.worker;
+  Queue<Copy>& copies = threads_[fiber.index].copies;
+  while (int(end - copies.first()) > 0) {
+    const Copy copy = copies.pop();
+    std::memcpy(worker.shared().at(copy.to), copy.data, copy.bytes);
+    if (worker.launch().traced)
+      worker.races().end_write(fiber, {NAME, copy.pc, false}, slot, stamp, copy.to, copy.bytes);
+  }
+}
+
+void CpAsync::arrive_later(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
+  Worker& worker = *fiber.worker;
+  if (worker.launch().traced && !barrier.agent) barrier.agent = worker.clocks().new_agent();
+  const u32 end = threads_[fiber.index].copies.end();
+  worker.cluster().copies.push_back(
+      [this, &fiber, end, &barrier, op] { arrive(fiber, end, barrier, op); });
+}
+
+// The arrival lets the waiting threads know of the copies, not of what their thread did otherwise.
+// Called by the scheduler.
+void CpAsync::arrive(Fiber& fiber, u32 end, Mbarrier& barrier, const AsyncOp& op) {
+  Worker& worker = *fiber.worker;
+  Thread& thread = threads_[fiber.index];
+  if (worker.launch().traced) {
+    const u32 stamp = worker.clocks().new_stamp();
+    if (thread.arrived.size() == MOST_UNFINISHED) thread.arrived.pop();
+    if (end != thread.copies.first())
+      thread.arrived.push({thread.copies.first(), barrier.agent, stamp});
+    write(fiber, end, barrier.agent, stamp);
+    barrier.arriving[barrier.agent] = stamp;
+  } else {
+    write(fiber, end, 0, 0);
+  }
+  if (!barrier.is_valid) return;
+  if (!barrier.pending) {
+    Finding finding = {Kind::MBARRIER_OVERRUN, op.pc, barrier.init_pc, worker.block(), fiber.index};
+    finding.name = op.name;
+    finding.number[0] = barrier.count;
+    worker.mutable_findings().add(finding);
+    return;
+  }
+  --barrier.pending;
+  barrier.advance();
+}
+
+}  // namespace sim
+
+extern "C" void sim_cp_async(uint32_t to, const void* from, unsigned bytes, unsigned source_bytes,
+                             SimCopyPath path) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));
+  if ((bytes != 4 && bytes != 8 && bytes != 16) || source_bytes > bytes)
+    sim::refuse_copy(fiber, sim::Kind::COPY_SIZE, bytes, source_bytes, pc);
+  const sim::u32 offset = sim::check_shared_address(fiber, to, bytes, sim::Access::WRITE, pc);
+  sim::CpAsync::Copy copy = {offset, bytes, pc, {0, 0}};
+  sim::u32 source = 0;
+  if (source_bytes) {
+    source = sim::check_source(fiber, from, bytes, source_bytes, pc);
+    std::memcpy(copy.data, from, source_bytes);
+  }
+  fiber.worker->state<sim::CpAsync>().issue(fiber, copy);
+  if (fiber.worker->launch().traced) sim::record_copy(fiber, copy, source_bytes, source, path);
+}
+
+extern "C" void sim_cp_async_commit() {
+  sim::Fiber& fiber = *sim::running_fiber();
+  fiber.worker->state<sim::CpAsync>().commit(fiber);
+}
+
+extern "C" void sim_cp_async_wait(unsigned newest) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  fiber.worker->state<sim::CpAsync>().wait(fiber, newest);
+}
+
+extern "C" void sim_cp_async_wait_all() {
+  sim::Fiber& fiber = *sim::running_fiber();
+  fiber.worker->state<sim::CpAsync>().wait_all(fiber);
+}
+
+extern "C" void sim_cp_async_mbarrier_arrive(uint32_t barrier) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  const sim::AsyncOp op = {"cp_async_mbarrier_arrive_noinc",
+                           fiber.pc_of(__builtin_return_address(0)), false};
+  fiber.worker->state<sim::CpAsync>().arrive_later(fiber, sim::use_mbarrier(fiber, op, barrier),
+                                                   op);
+}

@@ -1,0 +1,109 @@
+#include "mbarrier.h"
+
+#include "memory/access.h"
+
+namespace sim {
+
+void refuse_mbarrier(Fiber& fiber, Kind kind, const AsyncOp& op, i64 value, const char* what) {
+  Finding finding = {kind, op.pc};
+  finding.name = op.name;
+  finding.other_name = what;
+  finding.number[0] = value;
+  fiber.worker->abandon(fiber, finding);
+}
+
+Mbarrier& find_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address) {
+  check_alignment(fiber, op, address, Mbarrier::BYTES);
+  const u32 rank = rank_of(address, fiber.rank), offset = offset_in_block(address);
+  Worker* owner = fiber.worker->cluster().worker(rank);
+  if (!owner || !owner->shared().contains(offset, Mbarrier::BYTES))
+    refuse_shared(fiber, Mbarrier::BYTES, Access::WRITE, op.pc);
+  if (rank != fiber.rank) check_peer(fiber, rank, op.pc);
+  return owner->state<Mbarriers>().at(offset);
+}
+
+void Mbarrier::advance() {
+  if (pending || missing_bytes()) return;
+  ++phase;
+  pending = count;
+  expected = delivered = 0;
+  completed = arriving;
+}
+
+void Mbarriers::end_block(Worker& worker) {
+  for (const auto& [offset, barrier] : barriers_) {
+    if (!barrier.copies && barrier.filled_phase <= barrier.waited_phase) continue;
+    Finding finding = {Kind::UNFINISHED, barrier.last_copy.pc, 0, worker.block()};
+    finding.name = barrier.last_copy.name;
+    worker.mutable_findings().add(finding);
+  }
+}
+
+void Mbarriers::fence(u32 slot) {
+  for (auto& [offset, barrier] : barriers_) barrier.is_fenced |= barrier.initialiser == slot;
+}
+
+Mbarrier& use_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address) {
+  Mbarrier& barrier = find_mbarrier(fiber, op, address);
+  if (!barrier.is_valid) refuse_mbarrier(fiber, Kind::MBARRIER_MISSING, op, 0, nullptr);
+  if (fiber.worker->launch().traced)
+    fiber.worker->races().use_object(fiber, op, barrier.address, Mbarrier::BYTES);
+  return barrier;
+}
+
+void arrive(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
+  if (!barrier.pending) {
+    Finding finding = {Kind::MBARRIER_OVERRUN, op.pc, barrier.init_pc};
+    finding.name = op.name;
+    finding.number[0] = barrier.count;
+    fiber.worker->abandon(fiber, finding);
+  }
+  if (fiber.worker->launch().traced) fiber.worker->clocks().release(fiber, barrier.arriving);
+  --barrier.pending;
+  barrier.advance();
+}
+
+void expect_bytes(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes) {
+  barrier.expected += bytes;
+  if (barrier.missing_bytes() > Mbarrier::MAX_COUNT)
+    refuse_mbarrier(fiber, Kind::BAD_ARGUMENT, op, bytes,
+                    "bytes, with which a phase expects more than 1048575; expect fewer at a time");
+}
+
+void begin_copy(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
+  Worker& worker = *fiber.worker;
+  ++barrier.copies;
+  barrier.last_copy = op;
+  if (!worker.launch().traced) return;
+  if (!barrier.agent) barrier.agent = worker.clocks().new_agent();
+  if (barrier.is_fenced ||
+      worker.clocks().is_fenced(fiber, barrier.initialiser, barrier.init_stamp))
+    return;
+  Finding finding = {Kind::MBARRIER_UNFENCED, op.pc, barrier.init_pc, worker.block(), fiber.index};
+  finding.name = op.name;
+  worker.mutable_findings().add(finding);
+}
+
+u32 end_copy(Worker& worker, Mbarrier& barrier, u32 bytes) {
+  u32 stamp = 0;
+  if (worker.launch().traced) {
+    stamp = worker.clocks().new_stamp();
+    barrier.arriving[barrier.agent] = stamp;
+  }
+  --barrier.copies;
+  barrier.filled_phase = barrier.phase + 1;
+  barrier.delivered += bytes;
+  if (-barrier.missing_bytes() > Mbarrier::MAX_COUNT) {
+    Finding finding = {Kind::BAD_ARGUMENT, barrier.last_copy.pc, 0, worker.block()};
+    finding.name = barrier.last_copy.name;
+    finding.other_name =
+        "bytes, with which more than 1048575 have come that no phase expects; call expect_tx "
+        "before";
+    finding.number[0] = bytes;
+    worker.mutable_findings().add(finding);
+  }
+  barrier.advance();
+  return stamp;
+}
+
+}  // namespace sim

@@ -1,0 +1,72 @@
+// mbarriers: barriers in shared memory that count arrivals and bytes (PTX ISA, "Parallel
+// Synchronization and Communication Instructions: mbarrier").
+//
+// A phase ends when `pending` arrivals are 0 and as many bytes have come as were expected; then the
+// next one begins. The state is kept here, under the shared address; the bytes there stay opaque.
+#pragma once
+#include <unordered_map>
+
+#include "engine/mechanism.h"
+#include "order/race.h"
+#include "memory/types.h"
+
+namespace sim {
+
+class Worker;
+
+struct Mbarrier {
+  static constexpr u32 BYTES = 8;                  // also its alignment
+  static constexpr i64 MAX_COUNT = (1 << 20) - 1;  // of arrivals, and of bytes that are missing
+
+  bool is_valid = false;  // between init and inval
+  u32 address = 0;        // with the rank of its block
+  u32 count = 0, pending = 0;
+  i64 expected = 0, delivered = 0;  // bytes, in this phase
+  u32 phase = 0;
+  u32 initialiser = 0, init_stamp = 0, init_pc = 0;
+  bool is_fenced = false;  // fence.mbarrier_init has followed
+
+  // Copies that end here: those that have not, the phase that the last one belonged to (from 1),
+  // and the last phase that someone has waited for.
+  u32 copies = 0, filled_phase = 0, waited_phase = 0;
+  AsyncOp last_copy = {};
+  u32 agent = 0;              // the slot of the copy engine for this barrier (clocks.h), 0 if none
+  Clock arriving, completed;  // what is known by those who arrived; by those who wait
+
+  // Bytes whose arrival this phase lacks.
+  i64 missing_bytes() const { return expected - delivered; }
+  // Begins the next phase if this one is complete.
+  void advance();
+};
+
+class Mbarriers : public Mechanism {
+ public:
+  void begin_block(Worker&) override { barriers_.clear(); }
+  // Reports copies that nobody has waited for.
+  void end_block(Worker& worker) override;
+  // Made at the first call. Stays where it is until the block ends.
+  Mbarrier& at(u32 offset) { return barriers_[offset]; }
+  // fence.mbarrier_init by the thread `slot`.
+  void fence(u32 slot);
+
+ private:
+  std::unordered_map<u32, Mbarrier> barriers_;  // by offset in shared memory
+};
+
+// The barrier at a shared address, also of another block, initialised or not.
+Mbarrier& find_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address);
+// The initialised barrier at a shared address, also of another block, that `fiber` applies an
+// operation to. Gives up the block if there is none.
+Mbarrier& use_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address);
+// Gives up the block, for the value of an argument.
+[[noreturn]] void refuse_mbarrier(Fiber& fiber, Kind kind, const AsyncOp& op, i64 value,
+                                  const char* what);
+// One arrival of the fiber.
+void arrive(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op);
+void expect_bytes(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes);
+// A copy into shared memory will end at the barrier (begin), and does so (end). Its bytes are those
+// of the agent `barrier.agent`, with a stamp that `end_copy` returns.
+void begin_copy(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op);
+u32 end_copy(Worker& worker, Mbarrier& barrier, u32 bytes);
+
+}  // namespace sim

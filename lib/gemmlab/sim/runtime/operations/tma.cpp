@@ -1,0 +1,166 @@
+#include "tma.h"
+
+#include <memory>
+
+#include "../../include/gemmlab_sim/abi_async.h"
+#include "mbarrier.h"
+
+namespace sim {
+
+namespace {
+
+constexpr u32 BOX_ALIGNMENT = 128;
+
+// Along a row a box begins at a multiple of 16 bytes, before and after the tensor, too.
+// Else the kernel ends with an illegal instruction (seen on an H200, bf16, every swizzle).
+void check_column(Fiber& fiber, const AsyncOp& op, const Box& box) {
+  if (box.x * box.map.element_bytes % TensorMap::CHUNK == 0) return;
+  Finding finding = {Kind::MISALIGNED_COLUMN, op.pc};
+  finding.name = op.name;
+  finding.number[0] = box.x;
+  finding.number[1] = box.map.element_bytes;
+  fiber.worker->abandon(fiber, finding);
+}
+
+// The part of a box that lies in the tensor must lie in one buffer of global memory.
+void check_global(Fiber& fiber, const AsyncOp& op, const Box& box, Access access) {
+  RowPart first = {}, last = {};
+  for (u32 row = 0; row < box.map.box_rows; ++row) {
+    const RowPart part = box.part(row);
+    if (part.begin == part.end) continue;
+    if (!first.global) first = part;
+    last = part;
+  }
+  for (const RowPart& part : {first, last}) {
+    if (!part.global) return;
+    const u32 width = part.end - part.begin;
+    const size_t offset = arena.offset_of(reinterpret_cast<uintptr_t>(part.global));
+    const int nearest = offset < Arena::BYTES ? arena.nearest(u32(offset)) : -1;
+    const Arena::Buffer buffer = nearest < 0 ? Arena::Buffer{} : arena.buffer(nearest);
+    if (offset < buffer.offset || offset + width > u64(buffer.offset) + buffer.bytes)
+      refuse_global(fiber, u32(offset), width, access, op.pc);
+  }
+}
+
+}  // namespace
+
+Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u32 address, int x,
+             int y) {
+  Box box = {{}, x, y, offset_in_block(address)};
+  if (!may_read(fiber, map, sizeof box.map) || !TensorMap::read(map, box.map)) {
+    Finding finding = {Kind::BAD_TENSOR_MAP, op.pc};
+    finding.name = op.name;
+    fiber.worker->abandon(fiber, finding);
+  }
+  check_column(fiber, op, box);
+  check_alignment(fiber, op, address, BOX_ALIGNMENT);
+  const u32 shared_bytes = box.shared_bytes();
+  if (rank_of(address, fiber.rank) != fiber.rank ||
+      !fiber.worker->shared().contains(box.address, shared_bytes))
+    refuse_shared(fiber, shared_bytes, shared, op.pc);
+  check_global(fiber, op, box, shared == Access::READ ? Access::WRITE : Access::READ);
+  return box;
+}
+
+void count_box(Fiber& fiber, const AsyncOp& op, Op kind, const Box& box) {
+  if (!fiber.worker->launch().traced) return;
+  Counter counter;
+  counter.requests = counter.lanes = 1;
+  u64 bytes = 0;
+  for (u32 row = 0; row < box.map.box_rows; ++row) {
+    const RowPart part = box.part(row);
+    if (part.begin == part.end) continue;
+    const u32 start = u32(arena.offset_of(reinterpret_cast<uintptr_t>(part.global)));
+    const u32 end = start + (part.end - part.begin);
+    counter.sectors += (end - 1) / SECTOR - start / SECTOR + 1;
+    bytes += end - start;
+  }
+  counter.sectors_min = (bytes + SECTOR - 1) / SECTOR;
+  const u32 log2_width = u32(__builtin_ctz(box.map.element_bytes));
+  fiber.worker->requests().add(what_of(make_event(op.pc, kind, log2_width, 0)), counter);
+}
+
+namespace {
+
+// A box on its way into the shared memory of one or several blocks, at equal places.
+struct Load {
+  Fiber* fiber;  // that started it
+  AsyncOp op;
+  Box box;
+  std::vector<Mbarrier*> barriers;  // by rank; null: not for this block
+
+  void finish() const {
+    Cluster& cluster = fiber->worker->cluster();
+    for (u32 rank = 0; rank < barriers.size(); ++rank) {
+      if (!barriers[rank]) continue;
+      Worker& target = *cluster.worker(rank);
+      box.load(target.shared().at(0));
+      const u32 stamp = end_copy(target, *barriers[rank], box.bytes());
+      if (!fiber->worker->launch().traced) continue;
+      box.for_each_piece([&](u32 place, u32 bytes) {
+        cluster.races.end_write(*fiber, op, barriers[rank]->agent, stamp, map_to_rank(place, rank),
+                                bytes);
+      });
+    }
+  }
+};
+
+void start_load(Fiber& fiber, const AsyncOp& op, const Box& box, u32 barrier_address, u32 ranks) {
+  Worker& worker = *fiber.worker;
+  Cluster& cluster = worker.cluster();
+  if (!ranks || ranks >> cluster.ranks()) {
+    Finding finding = {Kind::BAD_ARGUMENT, op.pc};
+    finding.name = op.name;
+    finding.other_name = "as the mask of blocks; let it name blocks of the cluster, one at least";
+    finding.number[0] = ranks;
+    worker.abandon(fiber, finding);
+  }
+  if (rank_of(barrier_address, fiber.rank) != fiber.rank)
+    refuse_shared(fiber, Mbarrier::BYTES, Access::WRITE, op.pc);
+  auto load = std::make_shared<Load>(Load{&fiber, op, box, {}});
+  load->barriers.resize(cluster.ranks());
+  for (u32 rank = 0; rank < cluster.ranks(); ++rank) {
+    if (!(ranks >> rank & 1)) continue;
+    Mbarrier& barrier = use_mbarrier(fiber, op, map_to_rank(barrier_address, rank));
+    begin_copy(fiber, barrier, op);
+    load->barriers[rank] = &barrier;
+    if (!worker.launch().traced) continue;
+    box.for_each_piece([&](u32 place, u32 bytes) {
+      worker.races().begin_write(fiber, op, map_to_rank(place, rank), bytes);
+    });
+  }
+  count_box(fiber, op, Op::TMA_LOAD, box);
+  cluster.copies.push_back([load] { load->finish(); });
+}
+
+}  // namespace
+
+}  // namespace sim
+
+extern "C" {
+
+void sim_tma_load(uint32_t to, const void* map, uint32_t barrier, int x, int y) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  const sim::AsyncOp op = {"tma_load_2d", fiber.pc_of(__builtin_return_address(0)), true};
+  const sim::Box box = sim::make_box(fiber, op, sim::Access::WRITE, map, to, x, y);
+  sim::start_load(fiber, op, box, barrier, 1u << fiber.rank);
+}
+
+void sim_tma_load_multicast(uint32_t to, const void* map, uint32_t barrier, int x, int y,
+                            uint16_t ranks) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  const sim::AsyncOp op = {"tma_load_2d_multicast", fiber.pc_of(__builtin_return_address(0)), true};
+  const sim::Box box = sim::make_box(fiber, op, sim::Access::WRITE, map, to, x, y);
+  sim::start_load(fiber, op, box, barrier, ranks);
+}
+
+void sim_tma_prefetch(const void* map) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  sim::TensorMap copy;
+  if (sim::may_read(fiber, map, sizeof copy) && sim::TensorMap::read(map, copy)) return;
+  sim::Finding finding = {sim::Kind::BAD_TENSOR_MAP, fiber.pc_of(__builtin_return_address(0))};
+  finding.name = "tma_prefetch";
+  fiber.worker->abandon(fiber, finding);
+}
+
+}  // extern "C"

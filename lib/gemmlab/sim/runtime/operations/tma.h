@@ -1,0 +1,19 @@
+// What loads and stores of the copy engine (TMA) have in common. PTX ISA, "Data Movement and
+// Conversion Instructions: cp.async.bulk.tensor".
+#pragma once
+#include "memory/access.h"
+#include "tensor_map.h"
+#include "memory/types.h"
+
+namespace sim {
+
+// The box that an instruction names, with a copy of the tensor map: the kernel's parameters may be
+// gone when the box is moved. Gives up the block if the map, the column x, the shared or the global
+// memory is not what the engine can take. `shared`: what it does to shared memory.
+Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u32 address, int x,
+             int y);
+// Counts the request: its 32-byte sectors of global memory. Shared memory is written and read past
+// the banks' pipeline that loads and stores share.
+void count_box(Fiber& fiber, const AsyncOp& op, Op kind, const Box& box);
+
+}  // namespace sim

@@ -1,0 +1,24 @@
+// nvcuda::wmma is a header (include/mma.h) on top of ldmatrix, movmatrix and mma.sync. Here is only
+// that its loads and stores, too, are done by a whole warp.
+#include "../../include/gemmlab_sim/abi_matrix.h"
+#include "engine/worker.h"
+
+namespace sim {
+
+namespace {
+
+void execute_nothing(Worker&, Fiber*, u32) {}
+
+// By SimWmmaStep.
+const Collective WMMA[] = {{"load_matrix_sync", execute_nothing, true},
+                           {"store_matrix_sync", execute_nothing, true}};
+
+}  // namespace
+
+}  // namespace sim
+
+extern "C" void sim_wmma(SimWmmaStep step, int line) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));
+  fiber.worker->meet(fiber, {pc, line, &sim::WMMA[step], ~0u});
+}

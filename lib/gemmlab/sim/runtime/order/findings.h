@@ -1,0 +1,90 @@
+// What is wrong with a kernel, by the places in its code. Sentences are made from this in Python
+// (gemmlab/sim/findings.py), which knows the same kinds in the same order.
+#pragma once
+#include <vector>
+
+#include "memory/types.h"
+
+namespace sim {
+
+enum class Kind : u32 {
+  RACE_READ_WRITE,       // pc: the write, other_pc: the read
+  RACE_WRITE_WRITE,      // both write
+  UNINITIALISED_READ,    // of shared memory
+  OUT_OF_BOUNDS_GLOBAL,  // number: width, is a write, buffer, bytes past its end (< 0: before it)
+  OUT_OF_BOUNDS_SHARED,  // number: width, is a write
+  OUT_OF_BOUNDS_INDEX,   // number: the index; name: the array's type
+  MISALIGNED,            // number: width, is a write, bytes past a multiple of the width
+  DIVERGENT_BARRIER,     // other_pc: where others wait; or number: threads that have returned
+  DIVERGENT_COLLECTIVE,  // names: the operations; number: lanes waiting, lanes awaited
+  INACTIVE_SOURCE,       // name: the operation; number: the lane that it reads
+  NOT_IN_MASK,           // name: the operation; number: the calling lane
+  DEADLOCK,              // names: the operations; number: lanes waiting, lanes awaited
+  BAD_ADDRESS,           // no memory that a kernel may use; number: the address, is it known
+  STACK_OVERFLOW,        // of a thread's local arrays
+  DIVISION_BY_ZERO,
+  CANCELLED,
+  ENDLESS_LOOP,    // number: milliseconds without headway
+  LAUNCHER_FAULT,  // a fault of the launcher, which is host code; number: was it thrown
+  ASSERTION,       // name: the expression of assert()
+  // Of asynchronous operations (gemmlab/sim/async_sentences.py); name: the operation.
+  READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory
+  WRITE_BEFORE_WAIT,       // pc: the write, other_pc: the operation that fills the memory
+  OVERWRITTEN_WHILE_READ,  // pc: the write, other_pc: the operation that still reads
+  COPY_OVERWRITES,         // pc: the operation, other_pc: an access that nothing orders before it
+  MISSING_PROXY_FENCE,     // pc: the operation, other_pc: the write that it may not see
+  UNFINISHED,              // pc: the operation, which nobody has waited for
+  STUCK,                   // pc: a wait that will never end; number, other_pc: by its `describe`
+  REMOTE_AFTER_EXIT,       // pc: an access to another block's memory that may come after its end
+  REMOTE_UNORDERED,        // pc: an access to another block's memory that may come before its start
+  PARTIAL_WARP,            // name: an operation of 32 lanes; number: lanes that are there
+  PARTIAL_WARPGROUP,       // name: an operation of 4 warps; number: warps that have executed it
+  COPY_SIZE,               // name: a copy; number: its bytes, those from the source
+  COPY_SOURCE,             // name: a copy; its source is not in global memory
+  // Of barriers and the copy engine (gemmlab/sim/barrier_sentences.py); name: the operation.
+  MISALIGNED_OPERAND,  // number: the alignment of a shared address, bytes past it
+  MISALIGNED_COLUMN,   // at which a box of the copy engine begins; number: it, an element's bytes
+  BAD_ARGUMENT,        // number: the value; other_name: what it is, and what is allowed
+  BAD_TENSOR_MAP,      // an address at which no tensor map stands
+  MBARRIER_MISSING,    // an address at which no mbarrier has been initialised
+  MBARRIER_TWICE,      // pc: mbarrier_init, other_pc: that of the barrier that stands there
+  MBARRIER_OVERRUN,    // pc: an arrival too many, other_pc: mbarrier_init; number: its count
+  MBARRIER_TOUCHED,    // pc: an ordinary access to a barrier's bytes, other_pc: mbarrier_init
+  MBARRIER_UNORDERED,  // pc: a use, other_pc: mbarrier_init, of which the thread need not know
+  MBARRIER_UNFENCED,   // pc: an operation of the copy engine, other_pc: mbarrier_init
+  TRANSACTION_BYTES,   // STUCK in a phase that has all arrivals
+  BARRIER_COUNTS,      // two numbers of threads for one named barrier; number: both
+  // Of wgmma (gemmlab/sim/wgmma_sentences.py).
+  BAD_DESCRIPTOR,          // number: DescriptorFault, 0 A or 1 B, detail, bytes of a pattern's row
+  DOUBTFUL_DESCRIPTOR,     // the same, of one that can be executed
+  REGISTER_BEFORE_WAIT,    // pc: the use, other_pc: the wgmma; number: is a write, is of A
+  MISSING_REGISTER_FENCE,  // pc: the wgmma, other_pc: an earlier use of its registers, if any
+  DIVERGENT_WARPGROUP,     // pc, other_pc: what its parts, other_name, do instead of one wgmma
+};
+
+// Plain data, also for ctypes.
+struct Finding {
+  Kind kind;
+  u32 pc = 0, other_pc = 0;  // 0: none
+  u32 block = 0, thread = 0;
+  u32 reserved = 0;
+  u64 count = 1;
+  i64 number[4] = {};
+  const char* name = nullptr;
+  const char* other_name = nullptr;
+};
+
+class Findings {
+ public:
+  void clear() { list_.clear(); }
+  // Adds to the count of an equal one (kind and places); keeps the details of the lowest block.
+  void add(const Finding& finding);
+  void add(const Findings& others);
+  void remove(Kind kind);
+  const std::vector<Finding>& list() const { return list_; }
+
+ private:
+  std::vector<Finding> list_;
+};
+
+}  // namespace sim

@@ -1,0 +1,50 @@
+"""The steps by name, in the order of the course."""
+
+from __future__ import annotations
+
+import difflib
+
+from ..core.errors import ArgumentError, UnknownKernelError
+from . import hgemm, sgemm, tma
+from .program import Program
+from .spec import KernelSpec
+
+KERNELS: tuple[KernelSpec, ...] = (*sgemm.STEPS, *hgemm.STEPS, *tma.STEPS)
+_BY_NAME = {spec.name: spec for spec in KERNELS}
+
+
+def names() -> list[str]:
+    """Names of all steps, in the order of the course."""
+    return list(_BY_NAME)
+
+
+def family_of(precision: str) -> str:
+    """The first family with steps of a precision: the one that is meant if only that is known."""
+    return next(spec.family for spec in KERNELS if precision in spec.precisions)
+
+
+def get(name: str) -> KernelSpec:
+    """The step called `name`.
+
+    Raises UnknownKernelError, with the closest names, if there is none; ArgumentError for what is
+    no text.
+    """
+    if not isinstance(name, str):
+        raise ArgumentError(
+            f"kernel: got {type(name).__name__}, expected a name such as {KERNELS[0].name!r}"
+        )
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    # A short name ("swizzled") is more often a part of the full one than close to it.
+    close = [n for n in _BY_NAME if name.lower() in n] or difflib.get_close_matches(
+        name, _BY_NAME, n=3, cutoff=0.4
+    )
+    hint = f"did you mean {' or '.join(close)}?" if close else "see `python -m gemmlab list`"
+    raise UnknownKernelError(f"kernel: there is no step called {name!r}; {hint}")
+
+
+def program(kernel: str | KernelSpec | Program) -> Program:
+    """What a name, a spec or a handle stands for. Raises as `get` does."""
+    if isinstance(kernel, Program):
+        return kernel
+    return Program(kernel if isinstance(kernel, KernelSpec) else get(kernel))

@@ -1,0 +1,170 @@
+"""What is known of one step before it is built: `KernelSpec`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..core.errors import ArgumentError
+from ..core.paths import kernels_folder
+from ..core.precision import PRECISIONS, SINGLE, precision
+from .text import included_files
+
+# The parts of the course that have steps, by the prefix of their steps' names.
+FAMILIES = ("sgemm", "hgemm", "tma")
+
+# The step of a family that an error recommends where another one cannot take a size.
+ANY_SIZE = {
+    "sgemm": "sgemm_02_coalesced",
+    "hgemm": "hgemm_20_any_shape",
+    "tma": "tma_08_any_shape",
+}
+
+
+ELSEWHERE = (
+    "Pass CPU tensors, or set GEMMLAB_BACKEND=sim, to run it on the simulator; lab.bench then "
+    "shows the recorded figures"
+)
+
+
+@dataclass(frozen=True)
+class KernelSpec:
+    """One step of the course.
+
+    Sizes are in elements, shared memory in bytes. `multiple_of` is what (M, N, K) must each be a
+    multiple of; `alignment` is what the address of A, B and C must be a multiple of, in bytes.
+    `seed` names the article systems that the step reproduces ("003/sgemm_at_tiling").
+    `workspace`: the file defines workspace_<name>(args), the bytes of scratch memory of a launch.
+    `configs` names the step's compiled configurations, in the order of GemmArgs.config.
+    `least_shared_bytes`: what will do, with fewer stages, where a block cannot have shared_bytes.
+    `precisions` are those that it is compiled for, the usual one first.
+    """
+
+    name: str
+    file: str
+    idea: str
+    tile: tuple[int, int, int]
+    thread_tile: tuple[int, int]
+    threads: int
+    shared_bytes: int
+    parent: str | None = None
+    seed: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = SINGLE
+    layout: str = "A, B and C row-major"
+    multiple_of: tuple[int, int, int] = (1, 1, 1)
+    alignment: int = 4
+    min_arch: int = 70
+    workspace: bool = False
+    configs: tuple[str, ...] = ()
+    least_shared_bytes: int = 0
+
+    @property
+    def family(self) -> str:
+        """One of FAMILIES: the folder of its file.
+
+        A reader's kernel so has that of the step that it is like; one that is like none has the
+        first one of its types.
+        """
+        folder = self.file.partition("/")[0]
+        if folder in FAMILIES:
+            return folder
+        return "sgemm" if self.precisions == SINGLE else "hgemm"
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The types of A and B that it takes."""
+        return tuple(dict.fromkeys(PRECISIONS[name].given for name in self.precisions))
+
+    def template_arguments(self, name: str = "") -> str:
+        """What follows launch_<name> to name its function for a precision, or for the first one.
+
+        Raises ArgumentError for a precision that it is not compiled for.
+        """
+        asked = precision(name or self.precisions[0])
+        if asked.name not in self.precisions:
+            raise ArgumentError(
+                f"precision: got {name!r}; {self.name} is compiled for {', '.join(self.precisions)}"
+            )
+        return "" if self.precisions == SINGLE else asked.template_arguments
+
+    @property
+    def path(self) -> Path:
+        """Absolute path of the kernel file."""
+        return kernels_folder() / self.file
+
+    @property
+    def needed_shared_bytes(self) -> int:
+        """The shared memory of a block without which it does not run."""
+        return self.least_shared_bytes or self.shared_bytes
+
+    @property
+    def dynamic_shared(self) -> bool:
+        """Whether its shared memory is asked for at the launch, so that ptxas does not know it."""
+        return any("extern __shared__" in file.read_text() for file in included_files(self.path))
+
+    def too_old(self, capability: tuple[int, int]) -> str:
+        """Why a GPU of that compute capability cannot run the step; "" if it can."""
+        major, minor = capability
+        if major * 10 + minor >= self.min_arch:
+            return ""
+        return (
+            f"{self.name} needs a GPU of compute capability {self.min_arch / 10:.1f} or newer; "
+            f"this one has {major}.{minor}. {ELSEWHERE}."
+        )
+
+    def fits(self, M: int, N: int, K: int) -> bool:
+        """Whether the step takes these sizes."""
+        return all(n % of == 0 for n, of in zip((M, N, K), self.multiple_of, strict=True))
+
+    def check_sizes(self, M: int, N: int, K: int) -> None:
+        """Raise ArgumentError, naming the multiple that is needed, unless the step `fits`."""
+        for name, size, multiple in zip("MNK", (M, N, K), self.multiple_of, strict=True):
+            if size % multiple:
+                up = math.ceil(size / multiple) * multiple
+                raise ArgumentError(
+                    f"{name}: is {size}, {self.name} needs a multiple of {multiple}"
+                    f"{self._why_multiple(name)}; pad to {up}, or use {self._general()}, which "
+                    "takes any size"
+                )
+            if not 0 <= size < 2**31:
+                raise ArgumentError(f"{name}: is {size}, a size is a 32-bit integer, 0 or more")
+
+    def _why_multiple(self, name: str) -> str:
+        """What asks for a multiple that is not the tile's: tensor maps, of their rows."""
+        axis = "MNK".index(name)
+        if self.family != "tma" or self.multiple_of[axis] == self.tile[axis]:
+            return ""
+        rows = {"N": "B and C", "K": "A"}.get(name)
+        return f", as rows of {rows} are multiples of 16 bytes in a tensor map" if rows else ""
+
+    def _general(self) -> str:
+        """The step of its family that takes any size."""
+        return ANY_SIZE[self.family]
+
+    def config_index(self, config: str) -> int:
+        """GemmArgs.config of a configuration, -1 for "": the step chooses.
+
+        Raises ArgumentError for one that the step does not have, naming those that it has.
+        """
+        if not config:
+            return -1
+        if config in self.configs:
+            return self.configs.index(config)
+        if not self.configs:
+            raise ArgumentError(
+                f"config: got {config!r}, but {self.name} has no configurations to choose from; "
+                "leave it out"
+            )
+        known = ", ".join(map(repr, self.configs))
+        raise ArgumentError(f"config: got {config!r}; {self.name} has {known}")
+
+    def to_dict(self) -> dict:
+        """Plain data, for `list --json`."""
+        return asdict(self)
+
+
+def step(name: str, idea: str, **facts: object) -> KernelSpec:
+    """The step of kernels/<family>/<rest>.cuh, where `name` is <family>_<rest>."""
+    family, _, rest = name.partition("_")
+    return KernelSpec(name, f"{family}/{rest}.cuh", idea, **facts)

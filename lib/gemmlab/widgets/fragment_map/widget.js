@@ -1,0 +1,149 @@
+// FragmentMap: which lane holds which element of a tensor-core fragment, in which register.
+import { bootWith, h, inline, liveWith, roving, segmented, select } from "../shared/dom.js";
+import {
+  LANES, describeElement, describeLane, holder, matrixOf, panels, short,
+} from "../model/fragments.js";
+
+const NARROW = 640; // below this many pixels, 8 columns stand side by side
+const HUES = ["0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "f0e442", "8c8c8c"];
+const REST = "Point at an element, or move over them with the arrow keys.";
+const NO_LANE = "Choose a lane: a click on its number, or on an element.";
+
+const laneTint = (lane) => `--c:#${HUES[Math.floor(lane / 4)]};--p:${14 + 7 * (lane % 4)}%`;
+
+// The colour of an element; four lanes share a hue, in four strengths.
+export function tint(f, colour, row, column) {
+  const { lane, register } = holder(f, row, column);
+  if (colour === "lane") return laneTint(lane);
+  return `--c:#${HUES[colour === "register" ? register : matrixOf(f, row, column)]};--p:28%`;
+}
+
+// The heading of a row: its number, and the lane that gives its address.
+function rowHead(f, row) {
+  if (!f.addressed) return h("span", { class: "gl-f-head" }, String(row));
+  return h("span", { class: "gl-f-head", "data-lane": row, title: `lane ${row}: address` },
+    `${row % 8} `, h("b", {}, `T${row}`));
+}
+
+function panelView(f, part, colour, show, choose) {
+  const grid = h("div", { class: "gl-f-grid" },
+    h("span", { class: "gl-f-head" }, f.addressed ? "addr" : ""));
+  for (let column = part.left; column < part.left + part.columns; column++) {
+    grid.append(h("span", { class: "gl-f-head gl-f-top" }, String(column)));
+  }
+  for (let row = part.top; row < part.top + part.rows; row++) {
+    grid.append(rowHead(f, row));
+    for (let column = part.left; column < part.left + part.columns; column++) {
+      const at = holder(f, row, column);
+      const words = describeElement(f, row, column);
+      grid.append(h("button", {
+        type: "button", tabindex: -1, class: "gl-f-cell", style: tint(f, colour, row, column),
+        "data-row": row, "data-col": column, "data-lane": at.lane, "aria-label": words,
+        onpointerenter: () => show(words), onfocus: () => show(words),
+        onclick: () => choose(at.lane),
+      }, short(at).split(/(?= )/).map((word) => h("span", {}, word))));
+    }
+  }
+  return h("div", { class: "gl-f-panel", style: `--cols:${part.columns}` },
+    part.title ? h("div", { class: "gl-legend" }, part.title) : null, grid);
+}
+
+// What the picture means, in words.
+export function legendOf(f) {
+  const half = f.bits === 32 ? "" : ", l and h its low and high half";
+  const pair = f.bits === 32 ? "" : "; x0 and x1 are one register, and so on";
+  const what = f.wmma ? `x3 is x[3] of its fragment${pair}` : `r the register${half}`;
+  const measured = f.wmma
+    ? " Not documented, but measured on an H200; the same for row_major and col_major." : "";
+  const k = { A: " Columns are k.", B: " Rows are k." }[f.name.split(" ").at(-1)] ?? "";
+  const address = f.addressed
+    ? " Left of a row: the lane that gives its address in shared memory." : "";
+  return `T is the lane, ${what}.${k}${measured}${address} A second click on a lane lets it go.`;
+}
+
+function mount(root, config, initial, changed) {
+  let state = initial;
+  let drawn = "";
+  const layout = () => config.layouts.find((f) => f.name === state.which);
+  const narrow = () => root.clientWidth < NARROW;
+  const update = (change) => {
+    state = { ...state, ...change };
+    render();
+    changed(state);
+  };
+  const choose = (lane) => update({ lane: state.lane === lane ? null : lane });
+  const names = config.layouts.map((f) => [f.name, f.name]);
+  const which = (names.length > 3 ? select : segmented)("Layout", names, state.which,
+    (name) => update({ which: name }));
+  const colour = segmented("Colour", ["lane", "register", "matrix"].map((one) => [one, one]),
+    state.colour, (one) => update({ colour: one }));
+  const picture = h("div", {
+    class: "gl-f-picture", role: "group", onpointerleave: () => show(REST),
+    "aria-label": "The elements of the fragment. Arrow keys move, Enter chooses the lane.",
+  });
+  const reading = h("div", { class: "gl-hint", "aria-live": "polite" }, REST);
+  const held = h("div", { class: "gl-hint gl-f-held", "aria-live": "polite" });
+  const legend = h("div", { class: "gl-legend" });
+  const lanes = h("div", {
+    class: "gl-f-lanes", role: "group", "aria-label": "The 32 lanes. Arrow keys move.",
+  });
+  roving(picture);
+  roving(lanes);
+
+  function show(words) {
+    reading.textContent = words;
+  }
+
+  // The lanes in as many columns as fit, and the elements.
+  function draw() {
+    const f = layout();
+    const key = [state.which, state.colour, narrow()].join();
+    if (key === drawn) return;
+    drawn = key;
+    const columns = narrow() ? 8 : 16;
+    picture.replaceChildren(...panels(f, narrow()).map((part) =>
+      panelView(f, part, state.colour, show, choose)));
+    picture.querySelector(".gl-f-cell").tabIndex = 0;
+    const at = state.lane ?? 0;
+    // A redrawn strip keeps the focus: the controls that redraw it are outside.
+    lanes.style.setProperty("--cols", columns);
+    lanes.replaceChildren(...Array.from({ length: LANES }, (_, lane) => h("button", {
+      type: "button", tabindex: lane === at ? 0 : -1, class: "gl-f-cell", "data-lane": lane,
+      style: state.colour === "lane" ? laneTint(lane) : "", "aria-label": `lane ${lane}`,
+      "data-row": Math.floor(lane / columns), "data-col": lane % columns,
+      onclick: () => choose(lane),
+    }, `T${lane}`)));
+    legend.textContent = legendOf(f);
+    show(REST);
+  }
+
+  function render() {
+    which.set(state.which);
+    colour.set(state.colour);
+    draw();
+    const chosen = String(state.lane);
+    root.classList.toggle("gl-f-chosen", state.lane !== null);
+    for (const node of root.querySelectorAll("[data-lane]")) {
+      node.classList.toggle("gl-hot", node.dataset.lane === chosen);
+    }
+    for (const node of lanes.children) {
+      node.setAttribute("aria-pressed", String(node.dataset.lane === chosen));
+    }
+    held.textContent = state.lane === null ? NO_LANE : describeLane(layout(), state.lane);
+  }
+
+  root.append(h("div", { class: "gl-card gl-fragment" },
+    config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
+    h("div", { class: "gl-row" }, names.length > 1 ? which.el : h("b", {}, state.which),
+      colour.el),
+    picture, reading, lanes, held, legend));
+  new ResizeObserver(() => render()).observe(root);
+  render();
+  return (next) => {
+    state = next;
+    render();
+  };
+}
+
+export const boot = bootWith(mount);
+export default liveWith(mount);

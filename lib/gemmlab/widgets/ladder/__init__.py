@@ -1,0 +1,202 @@
+"""Ladder: measured steps as bars beside cuBLAS, at the size and in the metric that one picks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...core.errors import ArgumentError
+from ...display.numbers import short, show_share, show_size
+from ...measurements.provenance import origin
+from ...measurements.rows import BASELINES
+from ..shared.base import Widget, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METRICS = {
+    "tflops": "TFLOP/s",
+    "ratio": "of cuBLAS",
+    "of_mma": "of what mma.sync does on registers",
+    "flop_per_clk_sm": "FLOP per clock and SM",
+    "time_us": "time in microseconds",
+}
+
+
+class Ladder(Widget):
+    """A chart of one benchmark: a bar a kernel, cuBLAS as a bar and as a line.
+
+    rows: a BenchResult, or an iterable of mappings or dataclasses with kernel, M, N, K and any of
+    tflops, ratio (to cuBLAS), flop_per_clk_sm, time_us, label; "cublas" and "cublaslt_best" are
+    baselines. Where rows tell a mode, an L2 state or a precision, those of `mode`, `l2` and
+    `precision` (if not given, the first row's) are shown.
+    environment: GPU, date, driver, CUDA, as text or as a BenchResult's table; source: "recorded" or
+    "live"; both come from the BenchResult if one is given. size: "4096" (default: the largest).
+    ceiling: TFLOP/s of mma.sync on registers alone: rows are then also shown as shares of it.
+    metric: a key of METRICS. highlight: a kernel to set off (default: `until`). until: the last
+    kernel to show, in the order of the rows. caption: text with `code` and **bold**.
+    Raises ArgumentError, naming the argument.
+    """
+
+    _script = "ladder/widget.js"
+    _sheets = ("ladder/widget.css",)
+
+    def __init__(
+        self,
+        rows: Any,
+        environment: str | Mapping[str, Any] = "",
+        source: str = "recorded",
+        *,
+        size: str | int | None = None,
+        metric: str = "tflops",
+        highlight: str | None = None,
+        until: str | None = None,
+        caption: str = "",
+        mode: str = "interleaved",
+        l2: str = "cold",
+        precision: str = "",
+        ceiling: float | None = None,
+    ) -> None:
+        if hasattr(rows, "rows") and hasattr(rows, "environment"):
+            rows, environment, source = rows.rows, rows.environment, rows.source
+        if source not in ("recorded", "live"):
+            raise ArgumentError(f"source: got {source!r}, allowed are 'recorded' and 'live'")
+        kept = _add_shares(_until(_rows(rows, mode, l2, precision), until), ceiling)
+        sizes = list(dict.fromkeys(row["size"] for row in kept))
+        chosen = sizes[-1] if size is None else str(size)
+        _one_of("size", chosen, sizes)
+        metrics = [m for m in METRICS if any(row[m] is not None for row in kept)]
+        _one_of("metric", metric, metrics)
+        if highlight := highlight or until:
+            _one_of("highlight", highlight, [row["kernel"] for row in kept])
+        super().__init__(
+            config={
+                "rows": kept,
+                "sizes": sizes,
+                "metrics": metrics,
+                "highlight": highlight,
+                "origin": _origin(environment, source),
+                "caption": caption,
+            },
+            state={"size": chosen, "metric": metric},
+        )
+
+    def _shown(self) -> list[dict]:
+        return [row for row in self.config["rows"] if row["size"] == self.state["size"]]
+
+    def summary(self) -> str:
+        """Every bar in words."""
+        metric = self.state["metric"]
+        bars = ", ".join(f"{r['label']} {_value(r[metric], metric)}" for r in self._shown())
+        return f"{METRICS[metric]} at {self.state['size']}: {bars}. {self.config['origin']}."
+
+    def figure(self) -> Figure:
+        """The bars at the chosen size and metric, drawn for 390 pixels."""
+        metric, rows = self.state["metric"], self._shown()
+        origin = _folded(self.config["origin"])
+        room = 0.5 + 0.12 * max(0, origin.count("\n") - 1)  # below the bars
+        height = 0.45 + room + 0.34 * len(rows)
+        figure = new_figure(3.8, height)
+        axes = figure.add_axes((0.02, room / height, 0.96, 1 - (0.4 + room) / height))
+        most = max([row[metric] or 0 for row in rows] + [1e-30])
+        for i, row in enumerate(rows):
+            value = row[metric] or 0
+            now = row["kernel"] == self.config["highlight"]
+            colour = "#b4bdc6" if row["baseline"] else "#0068a3" if now else "#56a0cf"
+            axes.barh(i, value / most, height=0.62, left=0.0, color=colour)
+            style = {"fontsize": 8, "va": "center", "weight": "bold" if now else "normal"}
+            axes.text(-0.03, i, row["label"], ha="right", **style)
+            axes.text(value / most + 0.02, i, _value(row[metric], metric), ha="left", **style)
+        reference = next((r[metric] for r in rows if r["kernel"] == "cublas" and r[metric]), None)
+        if reference:
+            axes.axvline(reference / most, color="#b34700", linestyle="--", linewidth=1.2)
+        axes.set_xlim(-0.78, 1.3)
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.axis("off")
+        title = f"{METRICS[metric]} at {self.state['size']}"
+        figure.text(0.02, 1 - 0.08 / height, title, fontsize=9, weight="bold", va="top")
+        figure.text(0.98, 0.1 / height, origin, fontsize=6.5, color="#57606b", ha="right")
+        return figure
+
+
+def _folded(text: str) -> str:
+    from textwrap import fill
+
+    return fill(text, 78 if len(text) < 2 * 78 else 70)
+
+
+def _value(value: float | None, metric: str) -> str:
+    if value is None:
+        return "not measured"
+    if metric in ("ratio", "of_mma"):
+        return show_share(value)
+    if metric == "flop_per_clk_sm":
+        return f"{value:,.0f}"
+    if metric == "time_us":
+        return f"{_three(value)} µs" if value < 1000 else f"{_three(value / 1000)} ms"
+    return _three(value)
+
+
+def _three(value: float) -> str:
+    return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
+
+
+def _one_of(name: str, value: object, allowed: list[str]) -> None:
+    if value not in allowed:
+        raise ArgumentError(f"{name}: got {value!r}, there is {', '.join(dict.fromkeys(allowed))}")
+
+
+def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]:
+    """Plain rows, kernels before baselines, sizes rising."""
+    found: dict[tuple[str, str], dict] = {}
+    for given in rows:
+        row = asdict(given) if is_dataclass(given) else dict(given)
+        missing = [key for key in ("kernel", "M", "N", "K") if key not in row]
+        if missing:
+            raise ArgumentError(f"rows: one has no {', '.join(missing)}")
+        precision = precision or row.get("precision", "")
+        asked = {"mode": mode, "l2": l2, "precision": precision}
+        if any(row.get(key, value) != value for key, value in asked.items()):
+            continue
+        shape = (row["M"], row["N"], row["K"])
+        size = show_size(shape)
+        key = (row["kernel"], size)
+        if key in found:
+            raise ArgumentError(f"rows: {row['kernel']} at {size} appears twice")
+        found[key] = {
+            "kernel": row["kernel"],
+            "label": row.get("label") or short(row["kernel"]),
+            "size": size,
+            "volume": shape[0] * shape[1] * shape[2],
+            "baseline": row["kernel"] in BASELINES,
+            **{metric: row.get(metric) for metric in METRICS},
+        }
+    if not found:
+        raise ArgumentError("rows: there are none")
+    return sorted(found.values(), key=lambda row: (row["volume"], row["size"], row["baseline"]))
+
+
+def _add_shares(rows: list[dict], ceiling: float | None) -> list[dict]:
+    """Rows with their share of a ceiling in TFLOP/s, where one is given."""
+    for row in rows if ceiling else ():
+        row["of_mma"] = row["tflops"] / ceiling if row["tflops"] else None
+    return rows
+
+
+def _until(rows: list[dict], until: str | None) -> list[dict]:
+    """The ladder up to and with `until`; the baselines stay."""
+    if until is None:
+        return rows
+    steps = list(dict.fromkeys(row["kernel"] for row in rows if not row["baseline"]))
+    _one_of("until", until, steps)
+    kept = steps[: steps.index(until) + 1]
+    return [row for row in rows if row["baseline"] or row["kernel"] in kept]
+
+
+def _origin(environment: str | Mapping[str, Any], source: str) -> str:
+    if not isinstance(environment, str):
+        environment = origin(dict(environment))
+    if not environment.strip():
+        raise ArgumentError("environment: it is empty; name GPU, date, driver and CUDA")
+    return f"{'recorded' if source == 'recorded' else 'measured now'} on {environment}"

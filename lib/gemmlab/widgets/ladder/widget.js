@@ -1,0 +1,108 @@
+// Ladder: the steps measured so far as bars, with cuBLAS as a bar and as a line.
+import { bootWith, h, inline, liveWith, roving, segmented } from "../shared/dom.js";
+
+const trim = (value, digits) => value.toLocaleString("en", {
+  minimumFractionDigits: digits, maximumFractionDigits: digits,
+});
+const three = (value) => trim(value, value >= 100 ? 0 : value >= 10 ? 1 : 2);
+
+export const METRICS = {
+  tflops: { label: "TFLOP/s", show: (v) => three(v), say: (v) => `${three(v)} TFLOP/s` },
+  ratio: {
+    label: "% of cuBLAS",
+    show: (v) => `${trim(100 * v, v < 0.1 ? 1 : 0)} %`,
+    say: (v) => `${trim(100 * v, 1)} % of cuBLAS`,
+  },
+  of_mma: {
+    label: "% of mma.sync",
+    show: (v) => `${trim(100 * v, v < 0.1 ? 1 : 0)} %`,
+    say: (v) => `${trim(100 * v, 1)} % of what mma.sync does on registers`,
+  },
+  flop_per_clk_sm: {
+    label: "FLOP/clk/SM",
+    show: (v) => trim(v, 0),
+    say: (v) => `${trim(v, 0)} FLOP per clock and SM`,
+  },
+  time_us: {
+    label: "time", note: "shorter is better",
+    show: (v) => (v < 1000 ? `${three(v)} µs` : `${three(v / 1000)} ms`),
+    say: (v) => (v < 1000 ? `${three(v)} µs` : `${three(v / 1000)} ms`),
+  },
+};
+
+// Everything known about one row, in words.
+export function describeRow(row) {
+  const parts = Object.entries(METRICS)
+    .filter(([name]) => typeof row[name] === "number" && !(row.baseline && name === "ratio"))
+    .map(([name, metric]) => metric.say(row[name]));
+  return `${row.label}, ${row.size}: ${parts.join(", ")}.`;
+}
+
+function bar(row, index, metric, most, highlight, show) {
+  const value = row[metric];
+  const known = typeof value === "number";
+  const kind = row.baseline ? "gl-base" : row.kernel === highlight ? "gl-now" : "";
+  return h("div", {
+    class: `gl-rung ${kind}`, role: "listitem", tabindex: index ? -1 : 0,
+    "data-row": index + 1, "data-col": 0, "aria-label": describeRow(row),
+    onpointerenter: () => show(row), onfocus: () => show(row),
+  },
+  h("span", { class: "gl-rung-name" }, row.label),
+  h("span", { class: "gl-track" },
+    h("span", { class: "gl-bar", style: `--v:${known ? value / most : 0}` }),
+    h("span", { class: "gl-value" }, known ? METRICS[metric].show(value) : "not measured")));
+}
+
+function mount(root, config, initial, changed) {
+  let state = initial;
+  const pick = (name) => (value) => {
+    state = { ...state, [name]: value };
+    render();
+    changed(state);
+  };
+  const sizes = segmented("M = N = K", config.sizes.map((size) => [size, size]), state.size,
+    pick("size"));
+  const metrics = segmented("Show", config.metrics.map((name) => [name, METRICS[name].label]),
+    state.metric, pick("metric"));
+  if (config.sizes.some((size) => size.includes("x"))) {
+    sizes.el.firstChild.textContent = "Size";
+  }
+  const chart = h("div", { class: "gl-chart", role: "list" });
+  const detail = h("div", { class: "gl-detail", "aria-live": "polite" });
+  roving(chart);
+
+  function render() {
+    sizes.set(state.size);
+    metrics.set(state.metric);
+    const rows = config.rows.filter((row) => row.size === state.size);
+    const values = rows.map((row) => row[state.metric]).filter((v) => typeof v === "number");
+    const most = Math.max(...values, Number.MIN_VALUE);
+    const show = (row) => { detail.textContent = describeRow(row); };
+    const reference = rows.find((row) => row.kernel === "cublas")?.[state.metric];
+    chart.style.setProperty("--ref", typeof reference === "number" ? reference / most : -1);
+    chart.classList.toggle("gl-with-ref", typeof reference === "number");
+    chart.setAttribute("aria-label", `${METRICS[state.metric].label} at ${state.size}`);
+    chart.replaceChildren(...rows.map((row, i) =>
+      bar(row, i, state.metric, most, config.highlight, show)));
+    const chosen = rows.find((row) => row.kernel === config.highlight) ?? rows[0];
+    if (chosen) show(chosen);
+    const { note } = METRICS[state.metric];
+    legend.textContent = [
+      typeof reference === "number" ? "Dashed line: cuBLAS." : "", note ? `Here ${note}.` : "",
+    ].filter(Boolean).join(" ");
+  }
+
+  const legend = h("div", { class: "gl-legend" });
+  root.append(h("div", { class: "gl-card gl-ladder" },
+    config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
+    h("div", { class: "gl-row" }, config.sizes.length > 1 ? sizes.el : null, metrics.el),
+    chart, legend, detail, h("div", { class: "gl-origin" }, config.origin)));
+  render();
+  return (next) => {
+    state = next;
+    render();
+  };
+}
+
+export const boot = bootWith(mount);
+export default liveWith(mount);

@@ -1,0 +1,126 @@
+// The pictures of MbarrierTimeline: lanes over time with a cursor, and the state of the barriers.
+import { h } from "../shared/dom.js";
+import { barrierKey, countsOf } from "../model/mbarrier/model.js";
+import { waitingAt } from "../model/mbarrier/run.js";
+import { digits } from "../model/mbarrier/words.js";
+
+const LEGEND = [
+  ["issue", "", "starts a copy"], ["flight", "", "copy on its way"], ["full", "2", "landed"],
+  ["read", "2", "reads tile 2"], ["bad", "2!", "goes wrong"], ["wait", "", "waits for a barrier"],
+];
+const SYNC = ["sync", "", "waits in __syncthreads()"];
+
+export const legendOf = (mode) => h("div", { class: "gl-legend gl-tl-legend" },
+  [...LEGEND, ...(mode === "syncthreads" ? [SYNC] : [])].map(([state, text, words]) =>
+    h("span", {}, h("i", { class: `gl-tl-bar gl-tl-${state}` }, text), words)));
+
+function tickSteps(scale, most) {
+  const size = [1, 2, 5].flatMap((d) => [1, 10, 100, 1000].map((e) => d * e))
+    .sort((a, b) => a - b).find((s) => scale / s <= most);
+  return Array.from({ length: Math.floor(scale / size) + 1 }, (_, i) => i * size);
+}
+
+function barNode(bar, scale, width) {
+  const part = (bar.end - bar.begin) / scale;
+  const texts = bar.state === "bad" ? [`${bar.tile}!`, "!"] : [String(bar.tile)];
+  const text = ["wait", "sync", "issue"].includes(bar.state) ? ""
+    : texts.find((one) => part * width > 7 * one.length + 4) ?? "";
+  return h("span", {
+    class: `gl-tl-bar gl-tl-${bar.state}`,
+    style: `left:${(100 * bar.begin) / scale}%;width:${100 * part}%`,
+  }, text);
+}
+
+function laneNode([name, bars], stuck, run, scale, width) {
+  const end = stuck ? [h("span", {
+    class: "gl-tl-bar gl-mb-stuck", style: `left:${(100 * run.total) / scale}%;right:0`,
+  }, run.total ? "✕" : "✕ waits for ever")] : [];
+  return h("div", { class: "gl-tl-lane", "data-lane": name },
+    h("span", { class: "gl-tl-name" }, name),
+    h("div", { class: "gl-tl-track" }, bars.map((bar) => barNode(bar, scale, width)), end));
+}
+
+// {el, draw(run), put(index)}; a click or a drag asks for `move(index)`.
+export function laneChart(move) {
+  const cursor = h("div", { class: "gl-tl-cursor", "aria-hidden": "true" });
+  const rows = h("div", { class: "gl-tl-rows" });
+  const el = h("div", { class: "gl-tl-chart", role: "img" }, rows, cursor);
+  let [run, scale] = [null, 1];
+
+  // The last event that is not later than the pointer.
+  function at(event) {
+    const box = rows.querySelector(".gl-tl-track").getBoundingClientRect();
+    const time = ((event.clientX - box.left + 4) / box.width) * scale;
+    return Math.max(0, run.events.findLastIndex((e) => e.time <= time));
+  }
+  el.addEventListener("pointerdown", (event) => move(at(event)));
+  el.addEventListener("pointermove", (event) => { if (event.buttons) move(at(event)); });
+
+  function draw(next, words) {
+    run = next;
+    scale = run.total * 1.05 || 100;
+    const width = Math.max(120, el.clientWidth - 84);
+    const stuck = run.events.at(-1).kind === "stuck"
+      ? waitingAt(run, run.events.length - 1).map((e) => e.actor) : [];
+    rows.replaceChildren(
+      ...run.lanes.map((lane) => laneNode(lane, stuck.includes(lane[0]), run, scale, width)),
+      h("div", { class: "gl-tl-lane gl-tl-axis" }, h("span", { class: "gl-tl-name" }, "time"),
+        h("div", { class: "gl-tl-track" }, tickSteps(scale, width < 360 ? 4 : 8).map((time) =>
+          h("span", { class: "gl-tl-tick", style: `left:${(100 * time) / scale}%` },
+            digits(time))))));
+    el.setAttribute("aria-label", words);
+  }
+  function put(index) {
+    const event = run.events[index];
+    const lane = event.kind === "land" ? `stage ${event.stage}` : event.actor;
+    el.style.setProperty("--at", event.time / scale);
+    for (const row of rows.querySelectorAll("[data-lane]")) {
+      row.classList.toggle("gl-mb-acts", row.dataset.lane === lane);
+    }
+  }
+  return { el, draw, put };
+}
+
+// What a field was and is: an arrival that ends a phase takes pending through 0.
+function values(name, event, bar) {
+  const { before, after } = event;
+  const shown = (value) => (name === "phase" ? `${value}` : digits(value));
+  const steps = [before[name]];
+  if (name === "pending" && event.kind !== "land") steps.push(before.pending - 1);
+  if (name === "tx" && event.kind === "expect") steps.push(before.tx + event.value);
+  if (steps.at(-1) !== after[name]) steps.push(after[name]);
+  return steps.length > 1 ? steps.map(shown).join(" → ") : shown(bar[name]);
+}
+
+function fieldNode(name, event, bar, touched, suffix = "") {
+  const text = touched ? values(name, event, bar) : digits(bar[name]);
+  const changed = touched && text.includes("→");
+  return h("td", { class: changed ? "gl-mb-new" : "" }, text, h("span", {}, suffix));
+}
+
+function barrierRow(run, index, name, stage) {
+  const event = run.events[index];
+  const bar = run.states[index][`${name}[${stage}]`];
+  const named = event.name === name && event.stage === stage;
+  const touched = named && Boolean(event.after);
+  const waits = waitingAt(run, index).filter((e) => e.name === name && e.stage === stage);
+  const numbers = waits.map((e) => e.actor.split(" ")[1]);
+  const who = numbers[1] ? `warps ${numbers.join(", ")}` : waits[0]?.actor;
+  return h("tr", { class: named ? "gl-mb-row" : "" },
+    h("th", { scope: "row" }, barrierKey({ name, stage })),
+    fieldNode("phase", event, bar, touched, ` (${bar.phase % 2})`),
+    fieldNode("pending", event, bar, touched, ` of ${bar.count}`),
+    name === "full" ? fieldNode("tx", event, bar, touched) : null,
+    h("td", { class: "gl-mb-who" }, who ? `${who} (${waits[0].value})` : "–"));
+}
+
+// The state of every barrier after an event.
+export function barrierTables(run, index) {
+  return Object.keys(countsOf(run.ring)).map((name) => h("table", { class: "gl-mb-table" },
+    h("thead", {}, h("tr", {}, [["barrier", "barrier"], ["phase", "phase (parity)"],
+      ["pending", "pending"], ...(name === "full" ? [["tx", "tx, bytes"]] : []),
+      ["who", "waits (for parity)"]].map(([key, text]) =>
+      h("th", { scope: "col", class: `gl-mb-${key}` }, text)))),
+    h("tbody", {}, Array.from({ length: run.ring.stages }, (_, stage) =>
+      barrierRow(run, index, name, stage)))));
+}

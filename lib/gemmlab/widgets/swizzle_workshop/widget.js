@@ -1,0 +1,224 @@
+// SwizzleWorkshop: bits of a byte offset XORed onto others until ldmatrix has no conflict.
+import { bootWith, h, inline, liveWith, segmented, select, stepper } from "../shared/dom.js";
+import {
+  SIDE, bitsOf, collision, describeMap, describePhase, describeRead, describeWrite, formulaOf,
+  groupsOf, move, offsetOf, pairsOf, pointed, readRequest, swizzleOf, torn, writeRequest,
+} from "../model/shared/ldmatrix.js";
+import { bitTable } from "./bits.js";
+import { cellText, chunkGrid, groupGrid, waiting } from "./pictures.js";
+
+const STEPS = [
+  ["B", "B: how many bits change", 4],
+  ["M", "M: the lowest bit that changes", 5],
+  ["S", "S: how far above them the bits stand that are read", 8],
+];
+const LEGEND = "A cell is a chunk of 16 bytes, its number the group of four banks in which it " +
+  "stands: group g is banks 4g to 4g + 3. Strong colour: this phase reads it. Frame: another " +
+  "phase of the same ldmatrix does. A click chooses the chunk whose bits are shown above.";
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+const sortedPairs = (pairs) => [...pairs].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+
+// All that the state means: the requests, null where there is none, and the words.
+export function workshopModel(config, state) {
+  const tile = config.tiles.find((one) => one.name === state.tile);
+  const reader = config.readers.find((one) => one.name === state.reader);
+  const { pairs, phase } = state;
+  const lanes = pointed(reader);
+  const phaseCells = lanes.slice(SIDE * phase, SIDE * (phase + 1));
+  const model = { tile, reader, pairs, phase, lanes, phaseCells, map: describeMap(pairs, tile),
+    formula: formulaOf(pairs, tile), whole: !torn(pairs), read: null, write: null };
+  model.unique = model.whole && !collision(pairs, bitsOf(tile));
+  if (!model.whole) return { ...model, readings: [model.map], solved: false };
+  model.read = readRequest(tile, pairs, reader);
+  model.groups = groupsOf(tile, pairs, phaseCells);
+  const readings = [
+    model.map, describeRead(model.read, reader), describePhase(model.groups, phase),
+  ];
+  if (model.unique) {
+    model.write = writeRequest(tile, pairs);
+    readings.push(describeWrite(model.write, tile));
+  }
+  return { ...model, readings, solved: model.unique && model.read.conflicts === 0 };
+}
+
+// The state after one toggle, or after another B, M or S: each follows the other where it can.
+export function toggled(state, pair) {
+  const pairs = state.pairs.some((one) => same(one, pair))
+    ? state.pairs.filter((one) => !same(one, pair)) : sortedPairs([...state.pairs, pair]);
+  const [, m, s] = state.swizzle;
+  return { pairs, swizzle: pairs.length ? swizzleOf(pairs) ?? state.swizzle : [0, m, s] };
+}
+
+export function stepped(state, tile, i, value) {
+  const swizzle = [...state.swizzle];
+  swizzle[i] = value;
+  // S must be at least B: the one that was not touched gives way.
+  if (i === 0) swizzle[2] = Math.max(swizzle[2], value);
+  if (i === 2) swizzle[0] = Math.min(swizzle[0], value);
+  return { swizzle, pairs: pairsOf(swizzle, tile) };
+}
+
+const follows = (state, tile) =>
+  same(sortedPairs(pairsOf(state.swizzle, tile)), sortedPairs(state.pairs));
+
+function stat(value, text, kind = "") {
+  return h("div", { class: `gl-stat ${kind}` }, h("b", {}, String(value)), h("span", {}, text));
+}
+
+function stats({ read, write, solved }) {
+  const surplus = read ? read.conflicts : "–";
+  return [
+    stat(read ? read.wavefronts : "–", "wavefronts"),
+    stat(read ? read.minimum : "–", "minimum"),
+    stat(surplus, "too many", read && (read.conflicts ? "gl-bad" : solved ? "gl-good" : "")),
+    stat(write ? write.wavefronts : "–", "to write"),
+  ];
+}
+
+function mount(root, config, initial, changed) {
+  let state = initial;
+  let model = null;
+  let at = null; // the chunk whose bits are shown
+  let drawn = "";
+  const part = (name, more = {}) => h("div", { class: name, ...more });
+  const spoken = { "aria-live": "polite" };
+  const update = (change) => {
+    state = { ...state, ...change };
+    render();
+    changed(state);
+  };
+  const tileOf = (name) => config.tiles.find((one) => one.name === name);
+  const start = (tile, bits) => ({ swizzle: bits, pairs: pairsOf(bits, tile) });
+  const names = (list) => list.map(({ name }) => [name, name]);
+  const tiles = segmented("Tile", names(config.tiles), state.tile, (name) => {
+    at = null;
+    update({ tile: name, reader: tileOf(name).reader, phase: 0,
+      ...start(tileOf(name), tileOf(name).starts[0][1]) });
+  });
+  const reader = select("Read by", names(config.readers), state.reader,
+    (name) => { at = null; update({ reader: name, phase: 0 }); });
+  const starts = part("gl-row gl-w-starts");
+  const bits = bitTable((pair) => update(toggled(state, pair)));
+  const steps = STEPS.map(([name, title, high], i) => stepper(name, state.swizzle[i], 0, high,
+    (value) => update(stepped(state, model.tile, i, value)), title));
+  const [named, code, counts, phases, grid, groups] = ["gl-legend", "", "gl-stats", "gl-w-phases",
+    "gl-picture", "gl-picture"].map((name) => part(name));
+  const [chosen, reading, phaseText, goal] = ["gl-hint", "gl-w-said", "gl-w-phase",
+    "gl-goal"].map((name) => part(name, spoken));
+  const copied = part("gl-legend gl-w-write");
+  const choose = (cell) => {
+    at = cell;
+    showCell();
+  };
+
+  function showCell() {
+    bits.show(offsetOf(model.tile, at), move(state.pairs, offsetOf(model.tile, at)));
+    chosen.hidden = !model.whole;
+    if (model.whole) chosen.textContent = cellText(model, at);
+    for (const node of grid.querySelectorAll("[data-row]")) {
+      const here = node.dataset.row === String(at[0]) && node.dataset.col === String(at[1]);
+      node.classList.toggle("gl-w-chosen", here);
+      node.tabIndex = here ? 0 : -1;
+    }
+  }
+
+  function drawControls() {
+    tiles.set(state.tile);
+    reader.set(state.reader);
+    const known = model.tile.starts;
+    starts.hidden = known.length < 2;
+    starts.replaceChildren(h("span", { class: "gl-label" }, "Swizzle"),
+      ...known.map(([label, swizzle], i) => h("button", {
+        type: "button", class: "gl-w-start",
+        "aria-pressed": String(same(pairsOf(swizzle, model.tile), state.pairs)),
+        onclick: () => {
+          update(start(model.tile, swizzle));
+          starts.querySelectorAll("button")[i].focus(); // they are made anew
+        },
+      }, label)));
+    steps.forEach((one, i) => one.set(state.swizzle[i]));
+    const fits = follows(state, model.tile);
+    stepping.classList.toggle("gl-off", !fits);
+    const [b, m, s] = state.swizzle;
+    named.textContent = fits ? `Swizzle<${b},${m},${s}> on elements, <${b},${m + 1},${s}> on bytes`
+      : "No single Swizzle<B,M,S> does this";
+    const [from] = model.formula.split(" ");
+    code.replaceChildren(h("code", {}, `${from} → ${model.formula}`));
+  }
+
+  // One choice for each phase, made anew for another ldmatrix only, to keep the focus.
+  let choice = {};
+  function drawPhases() {
+    const { matrices } = model.reader;
+    if (choice.matrices !== matrices) {
+      choice = { matrices, ...segmented("Phase", Array.from({ length: matrices }, (_, i) =>
+        [i, String(i + 1)]), state.phase, (phase) => { at = null; update({ phase }); }) };
+      phases.replaceChildren(choice.el);
+    }
+    choice.set(state.phase);
+    model.read?.phases.forEach(({ wavefronts: count }, i) => choice.label(i, `${i + 1} `,
+      h("em", { class: `gl-badge ${count > 1 ? "gl-bad" : "gl-good"}` },
+        count > 1 ? `✗ ${count}` : "✓ 1")));
+  }
+
+  // What was last drawn stays, dimmed, while chunks are torn apart.
+  function drawViews() {
+    views.inert = !model.whole;
+    root.classList.toggle("gl-error", !model.unique);
+    root.classList.toggle("gl-w-torn", !model.whole);
+    at ??= model.whole ? waiting(model) : [1, 0];
+    const key = JSON.stringify(state);
+    if (model.whole && key !== drawn) {
+      grid.replaceChildren(chunkGrid(model, choose));
+      groups.replaceChildren(groupGrid(model));
+      drawn = key;
+    }
+    showCell();
+  }
+
+  function render() {
+    model = workshopModel(config, state);
+    drawControls();
+    bits.set(model.tile, state.pairs);
+    counts.replaceChildren(...stats(model));
+    const [map, read, phase, write] = model.readings;
+    reading.textContent = model.unique ? `${read} ${map}` : map;
+    phaseText.textContent = phase ?? "";
+    title.textContent = `Wavefronts of phase ${state.phase + 1}`;
+    copied.textContent = write ?? "";
+    drawPhases();
+    drawViews();
+    if (config.exercise) {
+      root.classList.toggle("gl-solved", model.solved);
+      goal.replaceChildren(h("b", {}, model.solved ? "✓ Solved" : "Goal"),
+        `${model.reader.matrices} wavefronts to read, and a place of its own for every chunk.`);
+    }
+  }
+
+  const title = h("b", {});
+  const stepping = h("div", { class: "gl-row gl-w-steps" },
+    h("div", { class: "gl-steps" }, steps.map((one) => one.el)), named);
+  const views = h("div", { class: "gl-views gl-w-views" }, phases, h("div", { class: "gl-w-two" },
+    h("div", { class: "gl-w-left" }, h("b", {}, "Chunks of rows 0 to 15"), grid),
+    h("div", { class: "gl-w-right" }, title, groups, phaseText)));
+  root.append(h("div", { class: "gl-card gl-workshop" },
+    config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
+    config.exercise ? goal : null,
+    h("div", { class: "gl-row" }, config.tiles.length > 1 ? tiles.el : h("b", {}, state.tile),
+      reader.el),
+    starts,
+    h("div", { class: "gl-w-two" }, bits.el,
+      h("div", { class: "gl-w-right" }, stepping, code, chosen)),
+    h("div", { class: "gl-result" }, counts, h("div", { class: "gl-reading" }, reading, copied)),
+    views,
+    h("div", { class: "gl-legend" }, LEGEND)));
+  render();
+  return (next) => {
+    state = next;
+    at = null;
+    render();
+  };
+}
+
+export const boot = bootWith(mount);
+export default liveWith(mount);

@@ -1,0 +1,200 @@
+// TilingExplorer: a block tile cut into warps, lanes and elements, and what the cut costs.
+import { bootWith, h, inline, liveWith, segmented, select } from "../shared/dom.js";
+import { corner, derive, number, owner, problems, repairs } from "../model/tiling/tiling.js";
+import { describeThread, facts } from "../model/tiling/facts.js";
+import { geometry, threadAt, threadPicture, tilePicture, zoomPicture } from "./picture.js";
+
+const GROUPS = {
+  block: ["BM", "BN", "BK"], warp: ["WM", "WN"], subtiles: ["WMITER", "WNITER"],
+  thread: ["TM", "TN"],
+};
+const MORE = {
+  lanes: "Place of a lane among LM x LN", a: "A in shared memory", stages: "Buffers",
+  min_blocks: "Blocks in __launch_bounds__", gpu: "GPU", size: "M = N",
+};
+const HINT = "Large: the block's tile of C, its warps, and the lanes of one warp. Left and " +
+  "above: its tiles of A and B. Point at a thread, or move with the arrow keys; a click keeps it.";
+const COPY_HINT = " Striped: what the thread copies from global memory, in its order.";
+
+// The values that changed since the table before: name -> what it was.
+export function changes(before, now) {
+  const old = new Map((before ?? []).map((fact) => [fact.name, fact.value]));
+  return new Map(now.filter(({ name, value }) => old.has(name) && old.get(name) !== value)
+    .map(({ name }) => [name, old.get(name)]));
+}
+
+function table(rows, was, moved) {
+  return h("dl", { class: "gl-facts" }, rows.map(({ name, value, how, bar, bad }) =>
+    h("div", { class: `gl-fact${bad ? " gl-bad-fact" : ""}${was.has(name) ? " gl-moved" : ""}` },
+      h("dt", {}, name),
+      h("dd", {}, h("b", {}, value), was.has(name)
+        ? h("span", { class: "gl-was" }, `was ${was.get(name)}`)
+        : moved ? h("span", { class: "gl-same" }, "same") : null),
+      h("dd", { class: "gl-how" }, bar === null ? null
+        : h("span", { class: "gl-meter", style: `--v:${bar}` }), how))));
+}
+
+function mount(root, config, initial, changed) {
+  let state = initial;
+  let valid = null; // the last state that is possible: what the pictures show
+  let d = null;
+  let g = null;
+  let shown = null; // the table of that state
+  let pointed = null; // the thread under the pointer
+  const part = (name, more = {}) => h("div", { class: name, ...more });
+  const now = () => Math.min(pointed ?? state.thread, d.threads - 1);
+
+  function update(change) {
+    Object.assign(state, change);
+    pointed = null;
+    render();
+    changed(state);
+  }
+
+  const control = (name) => {
+    const options = config.choices[name].map((one) => (Array.isArray(one) ? one
+      : [one, number(one)]));
+    return [name, select(MORE[name] ?? name, options, state[name], (value) =>
+      update({ [name]: typeof state[name] === "number" ? Number(value) : value }))];
+  };
+  const selects = Object.fromEntries(Object.keys(config.choices).map(control));
+  const presets = config.presets.length < 2 ? null : segmented("Tiling of",
+    config.presets.map(([name], i) => [i, name]), -1, (i) => update({ ...config.presets[i][1] }));
+  const copy = h("input", {
+    type: "checkbox", onchange: () => update({ copies: copy.checked }),
+  });
+  const slider = h("input", {
+    type: "range", class: "gl-range", min: 0, "aria-label": "Thread",
+    oninput: () => update({ thread: Number(slider.value) }),
+  });
+  const picture = part("gl-tile-box", {
+    tabindex: 0, role: "slider", "aria-label": "Thread of the block. Arrow keys move.",
+    onkeydown: move, onpointermove: (event) => point(event), onpointerleave: () => point(null),
+    onclick: (event) => { point(event); update({ thread: now() }); },
+  });
+  const zoom = part("gl-zoom");
+  const zoomTitle = part("gl-legend");
+  const reading = part("gl-hint", { "aria-live": "polite" });
+  const legend = part("gl-legend");
+  const error = part("gl-goal gl-wrong", { role: "status" });
+  const numbers = part("gl-numbers");
+
+  function point(event) {
+    const svg = picture.querySelector("svg");
+    if (!d || root.classList.contains("gl-impossible")) return;
+    const shownThread = now();
+    pointed = null;
+    if (event && event.pointerType !== "touch" || event?.type === "click") {
+      const box = svg.getBoundingClientRect();
+      const by = g.width / box.width;
+      const [x, y] = [(event.clientX - box.left) * by, (event.clientY - box.top) * by];
+      const inside = x >= 0 && y >= 0 && x < g.width && y < g.height;
+      pointed = inside ? threadAt(d, g, x, y) : null;
+    }
+    if (now() !== shownThread) drawThread();
+  }
+
+  // To the neighbour in C: across the edge of a warp tile into the next warp.
+  function move(event) {
+    const [dm, dn] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1],
+      ArrowRight: [0, 1] }[event.key] ?? [0, 0];
+    if (!d || (!dm && !dn)) return;
+    event.preventDefault();
+    const [m, n] = corner(d, now());
+    const along = (at, step, piece, warp, sub, size) => {
+      const next = at + step * piece;
+      const left = Math.floor(at / warp) * warp; // the first subtile of a warp stands for all
+      if (next >= left && next < left + sub) return next;
+      const over = step > 0 ? left + warp : left - warp + sub - piece;
+      return over >= 0 && over < size ? over : at;
+    };
+    update({ thread: owner(d, along(m, dm, d.TM, d.WM, d.WM / d.WMITER, d.BM),
+      along(n, dn, d.TN, d.WN, d.WN / d.WNITER, d.BN)) });
+  }
+
+  function drawThread() {
+    const thread = now();
+    picture.querySelector("g").innerHTML = threadPicture(d, g, thread, state.copies);
+    zoom.innerHTML = zoomPicture(d, thread, zoom.clientWidth || 280);
+    zoomTitle.textContent = `Thread ${thread} for one k: ${d.m} values of A, ${d.n} of B, ` +
+      `${d.sums} FMAs. The numbers are the order of its stores.`;
+    const text = describeThread(d, thread);
+    reading.textContent = text;
+    slider.max = String(d.threads - 1);
+    slider.value = String(thread);
+    for (const [name, value] of [["now", thread], ["max", d.threads - 1], ["text", text]]) {
+      picture.setAttribute(`aria-value${name}`, value);
+    }
+  }
+
+  function draw() {
+    d = derive(valid);
+    g = geometry(d, Math.max(200, picture.clientWidth));
+    picture.innerHTML = tilePicture(d, g);
+    drawThread();
+  }
+
+  function wrong(found) {
+    const mend = repairs(state, Object.values(GROUPS).flat().map((name) =>
+      [name, config.choices[name]]));
+    error.replaceChildren(h("span", {}, found.join(" ")), h("span", { class: "gl-row" },
+      h("span", { class: "gl-label" },
+        mend.length ? "One change would do:" : "No single change would do."),
+      mend.map(([name, value]) => h("button", {
+        type: "button", class: "gl-mend", onclick: () => update({ [name]: value }),
+      }, `${name} = ${value}`))));
+  }
+
+  function render() {
+    const found = problems(state);
+    const impossible = found.length > 0;
+    for (const [name, one] of Object.entries(selects)) one.set(state[name]);
+    const same = ([, tiling]) => Object.keys(tiling).every((key) => state[key] === tiling[key]);
+    presets?.el.querySelectorAll("input").forEach((input, i) => {
+      input.checked = same(config.presets[i]);
+    });
+    copy.checked = state.copies;
+    root.classList.toggle("gl-impossible", impossible);
+    error.hidden = !impossible;
+    legend.textContent = HINT + (state.copies ? COPY_HINT : "");
+    if (impossible) wrong(found);
+    else {
+      valid = { ...state };
+      state.thread = Math.min(state.thread, derive(valid).threads - 1);
+      const rows = facts(valid, { ...config.limits, ...config.gpus[state.gpu] }, state.size);
+      const was = changes(shown, rows);
+      if (was.size || !shown) numbers.replaceChildren(table(rows, was, was.size));
+      shown = rows;
+    }
+    views.inert = impossible;
+    if (valid) draw();
+  }
+
+  const field = (name) => selects[name].el;
+  const views = part("gl-views");
+  views.append(picture, h("div", { class: "gl-row" },
+    h("label", { class: "gl-field" }, h("span", { class: "gl-label" }, "thread"), slider),
+    h("label", { class: "gl-field gl-check" }, copy, "what it copies")), reading, legend);
+  root.append(h("div", { class: "gl-card gl-tiling" },
+    config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
+    presets?.el, h("div", { class: "gl-two" }, views, h("div", { class: "gl-side" }, error,
+      Object.entries(GROUPS).map(([title, names]) => h("div", { class: "gl-sizes" },
+        h("span", { class: "gl-label" }, title), names.map(field))),
+      h("details", { class: "gl-more" }, h("summary", {}, "Lanes, buffers, GPU"),
+        h("div", { class: "gl-row" }, Object.keys(MORE).map(field))),
+      zoomTitle, zoom)), numbers));
+  let width = 0;
+  new ResizeObserver(() => {
+    if (width === picture.clientWidth || !valid) return;
+    width = picture.clientWidth;
+    draw();
+  }).observe(picture);
+  render();
+  return (next) => {
+    state = next;
+    render();
+  };
+}
+
+export const boot = bootWith(mount);
+export default liveWith(mount);
