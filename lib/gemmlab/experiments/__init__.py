@@ -10,12 +10,13 @@ from .faults.kernels import fault
 from .faults.table import tma_faults
 from .faults.try_wait import try_wait
 from .pitfalls import pitfalls
-from .ring import try_ring
+from .ring import RING_MISTAKES, try_ring
 from .subtiles import subtiles
 from .tensor_cores.ceilings import tensor_cores
 from .variants import experiment
 
 __all__ = [
+    "RING_MISTAKES",
     "experiment",
     "fault",
     "pitfalls",

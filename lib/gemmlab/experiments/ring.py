@@ -33,7 +33,7 @@ _BYTES = "mbarrier_arrive_expect_tx(full_addr, sizeof(Stage));"
 
 # layouts/mbarrier.py's mistake -> what is changed in kernels/probes/ring.cuh. No line is added or
 # taken away, so that a finding's lines are those of the file.
-MISTAKES: dict[str, dict[str, str]] = {
+RING_MISTAKES: dict[str, dict[str, str]] = {
     "bytes_many": {_BYTES: _BYTES.replace("sizeof(Stage)", "sizeof(Stage) + sizeof(Stage::B)")},
     "bytes_few": {_BYTES: _BYTES.replace("Stage", "Stage::A")},
     "consumer_parity": {_WAIT_FULL: _WAIT_FULL.replace("parity", "parity ^ 1")},
@@ -86,7 +86,7 @@ def try_ring(
 def findings(ring: Ring) -> Findings:
     """What the simulator finds in kernels/probes/ring.cuh with the ring's mistake."""
     sizes = {"tiles": ring.tiles, "stages": ring.stages, "consumers": ring.consumers}
-    return try_ring(MISTAKES.get(ring.mistake), ring.mode, **sizes)[0]
+    return try_ring(RING_MISTAKES.get(ring.mistake), ring.mode, **sizes)[0]
 
 
 def quoted(ring: Ring) -> Findings:
@@ -116,7 +116,7 @@ def _text(mistake: str = "none") -> str:
     """The probe's text, with a mistake in it."""
     path = repository_root() / "kernels" / PROBE
     text = path.read_text(encoding="utf-8")
-    for old, new in MISTAKES.get(mistake, {}).items():
+    for old, new in RING_MISTAKES.get(mistake, {}).items():
         text = text.replace(old, new)
     return text
 

@@ -8,10 +8,24 @@ from .. import measurements
 from ..core.errors import MeasurementError
 from ..display.numbers import short
 from ..display.table import Table
+from ..gpu.sass import main_loop_excerpt, main_loops
 from ..measurements.provenance import made_on
 from ..run.kernel import Kernel, kernel
 from ..steps.spec import KernelSpec
 from .plots import LEVELS, recorded_points, recorded_roofs
+
+__all__ = [
+    "Table",
+    "arbitration",
+    "ceilings",
+    "limits",
+    "main_loop_excerpt",
+    "main_loops",
+    "resources",
+    "stalls",
+    "steady",
+    "traffic",
+]
 
 _UNITS = {  # what is shown -> the recorded share of the unit's peak rate over the whole run
     "tensor cores, instructions": "tensor_pipe",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 
 from ..core.errors import ArgumentError, UnknownKernelError
+from ..core.precision import PRECISIONS
 from . import hgemm, sgemm, tma
 from .program import Program
 from .spec import KernelSpec
+
+__all__ = ["KERNELS", "PRECISIONS", "family_of", "get", "names", "program"]
 
 KERNELS: tuple[KernelSpec, ...] = (*sgemm.STEPS, *hgemm.STEPS, *tma.STEPS)
 _BY_NAME = {spec.name: spec for spec in KERNELS}

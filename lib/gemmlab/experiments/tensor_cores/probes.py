@@ -142,7 +142,7 @@ def measure() -> dict:
     target = arch()
     probes = _available(target)
     rows, timer = burst_rows(probes)
-    for probe, burst in zip(probes, list(rows), strict=True):
+    for probe, at_rest in zip(probes, list(rows), strict=True):
         if probe.sustained:
             run = _Run(probe)
             time_us = run.flop * run.sms / burst.tflops / 1e6
