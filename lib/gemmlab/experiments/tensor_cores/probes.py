@@ -145,7 +145,7 @@ def measure() -> dict:
     for probe, at_rest in zip(probes, list(rows), strict=True):
         if probe.sustained:
             run = _Run(probe)
-            time_us = run.flop * run.sms / burst.tflops / 1e6
+            time_us = run.flop * run.sms / at_rest.tflops / 1e6
             rows.append(run.row("sustained", timer.sustain(run.launch, SUSTAINED_S, time_us)))
     data = {"rows": [asdict(row) for row in rows]}
     if probes != PROBES:
