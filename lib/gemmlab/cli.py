@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from .bench.tune import tune as run_tune
 from .check import check as check_one
 from .core.errors import BackendError, GemmlabError
 from .core.precision import PRECISIONS
-from .display import table as _html
+from .display.table import text_table
 from .gpu.requirements import lacking
 from .measurements.rows import DEFAULT_BASELINES, OTHER_PRECISION
 from .measurements.store import SECTIONS
@@ -28,7 +29,8 @@ from .steps.spec import FAMILIES, KernelSpec
 class Group(click.Group):
     """Commands whose expected errors are one message and exit code 1, without a traceback."""
 
-    def invoke(self, ctx: click.Context):
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; see the class."""
         try:
             return super().invoke(ctx)
         except GemmlabError as error:
@@ -40,7 +42,10 @@ class Sizes(click.ParamType):
 
     name = "sizes"
 
-    def convert(self, value, param, ctx):
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[int | tuple[int, ...]]:
+        """The sizes of an option's text."""
         if not isinstance(value, str):
             return value
         sizes: list[int | tuple[int, ...]] = []
@@ -104,7 +109,7 @@ def list_(as_json: bool) -> None:
         (spec.name, "x".join(map(str, spec.tile)), _needs(spec), spec.idea)
         for spec in registry.KERNELS
     ]
-    click.echo(_html.text_table(("kernel", "tile", "M, N, K", "idea"), rows, "tttt"))
+    click.echo(text_table(("kernel", "tile", "M, N, K", "idea"), rows, "tttt"))
 
 
 @main.command()

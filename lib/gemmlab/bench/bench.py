@@ -17,7 +17,7 @@ from ..run.kernel import Kernel
 from ..run.kernel import kernel as handle_of
 from ..steps import registry
 from ..steps.spec import KernelSpec
-from . import protocol as measuring
+from .protocol import Protocol, measure, tf32_off
 
 MODES = ("interleaved", "burst", "sustained")
 
@@ -59,7 +59,7 @@ def bench(
     check_counts(samples, seconds)
     _check_arguments(mode, baselines, precision)
     _check_kernels(handles, shapes, precision)
-    protocol = measuring.Protocol(mode, warm_l2, tuple(baselines), samples, seconds, precision)
+    protocol = Protocol(mode, warm_l2, tuple(baselines), samples, seconds, precision)
     if default_backend() == "sim":
         return _recorded(handles, shapes, protocol)
     for handle in handles.values():  # before the first of them is built
@@ -69,12 +69,12 @@ def bench(
 
 @context_watch()
 def _live(
-    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: measuring.Protocol
+    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: Protocol
 ) -> BenchResult:
     rows, conditions, notes = [], {}, {}
     for shape in shapes:
-        with measuring.tf32_off():
-            measured, during, note = measuring.measure(handles, shape, protocol)
+        with tf32_off():
+            measured, during, note = measure(handles, shape, protocol)
         rows += measured
         conditions[show_size(shape)] = during
         notes[note] = None
@@ -83,7 +83,7 @@ def _live(
 
 
 def _recorded(
-    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: measuring.Protocol
+    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: Protocol
 ) -> BenchResult:
     """The recorded rows for these arguments, or an error that says what is recorded instead.
 
@@ -117,7 +117,7 @@ def _of_run(
     loaded: measurements.Measurements,
     names: list[str],
     shapes: list[tuple[int, int, int]],
-    protocol: measuring.Protocol,
+    protocol: Protocol,
 ) -> BenchResult:
     """The rows of one recorded run. Raises MeasurementError if it does not have them all."""
     loaded.section("benchmark")  # must be there

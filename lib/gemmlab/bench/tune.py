@@ -20,8 +20,8 @@ from ..run.kernel import Kernel
 from ..run.kernel import kernel as handle_of
 from ..steps import registry
 from ..steps.spec import KernelSpec
-from . import protocol as measuring
 from .bench import check_counts, shapes_of, why_not_here
+from .protocol import Protocol, measure, tf32_off
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def tune(
         return _recorded(handle, shapes)
     requirements.require(handle)
     types = handle.spec.precisions[0]
-    protocol = measuring.Protocol("interleaved", False, (), samples, seconds, types)
+    protocol = Protocol("interleaved", False, (), samples, seconds, types)
     return _live(handle, shapes, protocol, again)
 
 
@@ -137,9 +137,7 @@ def _check_kernel(handle: Kernel) -> None:
         )
 
 
-def _live(
-    handle: Kernel, shapes: list[Shape], protocol: measuring.Protocol, again: bool
-) -> TuneResult:
+def _live(handle: Kernel, shapes: list[Shape], protocol: Protocol, again: bool) -> TuneResult:
     here, source = tuned.machine(), tuned.digest(handle)
     trials, ignored = tuned.load(here)
     mine, changed = tuned.of_step(trials, handle.title, source)
@@ -163,13 +161,13 @@ def _live(
 
 
 def _measure(
-    handle: Kernel, title: str, source: str, shape: Shape, protocol: measuring.Protocol
+    handle: Kernel, title: str, source: str, shape: Shape, protocol: Protocol
 ) -> TuningTrial:
     """One configuration at one shape, interleaved with cuBLAS."""
     trial = (title, source, handle.config, shape)
     try:
-        with measuring.tf32_off():
-            rows, _, _ = measuring.measure({handle.title: handle}, shape, protocol)
+        with tf32_off():
+            rows, _, _ = measure({handle.title: handle}, shape, protocol)
     except RefusedError as refused:
         return TuningTrial(*trial, refused=str(refused))
     return TuningTrial(*trial, row=rows[0])

@@ -1,1 +1,1 @@
-"""TODO."""
+"""How results look in a notebook, in the book and in a terminal."""

@@ -11,7 +11,7 @@ from ..display.table import Table
 from ..measurements.metrics import COUNTED_SIZE
 from ..run.kernel import Kernel, kernel
 from ..steps import registry
-from . import merged_loads as merged
+from . import merged_loads
 from .merged_loads import is_merged
 
 _GLOBAL = {
@@ -67,7 +67,7 @@ def agreement(family: str = "sgemm") -> Table:
     """Simulator against ncu for every step of a family, at the size of the recorded counters.
 
     The simulator's numbers are counted now; a pair that differs is marked. Where nvcc leaves out
-    loads of the source (`merged.MERGED`), the pair is marked as such, and a note says why. A
+    loads of the source (`merged_loads.MERGED`), the pair is marked as such, and a note says why. A
     counter that ncu does not have on that GPU is "not counted".
     """
     columns = COUNTED[family]
@@ -88,7 +88,7 @@ def agreement(family: str = "sgemm") -> Table:
         recorded.append(spec.name)
         rows.append((spec.name, *cells))
     verdict = f"Pairs that differ: {different}"
-    why = merged.notes(recorded)
+    why = merged_loads.notes(recorded)
     if not different:
         verdict = f"All {'other ' * bool(why)}pairs are equal"
     notes = (

@@ -1,7 +1,7 @@
 """Whole kernels: the simulator's counts against ncu's, and what compute-sanitizer says of them.
 
 tests/gpu/record_fixtures.py writes book/measurements/wavefronts/kernels_<gpu>.json,
-tests/gpu/record_sanitizer.py sanitizer_<gpu>.json; `agreement.kernels` and `.sanitizer` read them.
+tests/gpu/record_sanitizer.py sanitizer_<gpu>.json; `whole_kernels` and `sanitizer` read them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from .. import measurements, sim
 from ..core.paths import repository_root
 from ..display.table import Table
-from . import merged_loads as merged
+from . import merged_loads
 from .counters import pair
 from .recordings import load, path_of
 
@@ -50,7 +50,7 @@ def whole_kernels(path: str | Path | None = None) -> Table:
     every = sum(map(len, compared.values()))
     notes = (
         f"Simulator / Nsight Compute. {every} pairs, {different} of them differ.",
-        *merged.notes(list(compared)),
+        *merged_loads.notes(list(compared)),
         measurements.made_on(recorded["environment"]),
     )
     head = ("kernel", *(COLUMNS[key] for key in keys))
@@ -58,7 +58,7 @@ def whole_kernels(path: str | Path | None = None) -> Table:
 
 
 def _cell(name: str, key: str, pairs: dict[str, tuple[int, int]]) -> str:
-    fewer = merged.is_merged(name, key.partition(" ")[0])
+    fewer = merged_loads.is_merged(name, key.partition(" ")[0])
     return pair(*pairs[key], fewer) if key in pairs else "-"
 
 

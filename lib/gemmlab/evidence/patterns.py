@@ -209,8 +209,6 @@ def _label(pattern: Pattern) -> str:
     return _LABELS["integer atomic" if is_integer else "other atomic", 0]
 
 
-# ---- One warp's cp.async past L1, 16 bytes a lane: what ncu counted, by the rows of its source.
-
 _ORDERS = ("in order", "XORed")
 _LANES = np.arange(WARP)
 _LINE = LINE_BYTES // PIECE  # pieces in a line

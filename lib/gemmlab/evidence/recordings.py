@@ -12,6 +12,7 @@ GPU = "h200"
 
 
 def path_of(name: str) -> Path:
+    """Where a recording of that name lies."""
     return measurements_folder() / "wavefronts" / f"{name}_{GPU}.json"
 
 

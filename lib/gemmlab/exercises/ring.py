@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import product
 
 from ..core.errors import BuildError
-from ..experiments import ring as probe
+from ..experiments.ring import try_ring
 from ..layouts.mbarrier.model import Mbarrier
 from .verdict import Verdict
 
@@ -83,7 +83,7 @@ def ring(changes: dict[str, str]) -> Verdict:
 def _wrong(changes: dict[str, str]) -> Verdict | None:
     """The first run that goes wrong; None if all are right."""
     for stages, warps, tiles in _RUNS:
-        found, right = probe.try_ring(changes, tiles=tiles, stages=stages, consumers=warps)
+        found, right = try_ring(changes, tiles=tiles, stages=stages, consumers=warps)
         if found or not right:
             where = f"{stages} stages, {warps} warps that read, {tiles} tile{'s' * (tiles > 1)}"
             said = tuple(f"line {f.line}: {f.message}" for f in found[:2])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core.errors import ArgumentError
-from ..layouts.shared import ldmatrix as phases
+from ..layouts.shared import ldmatrix
 from ..layouts.shared.copies import PIECE
 from ..layouts.shared.ldmatrix import SIDE, ChunkTile
 from ..layouts.shared.swizzle import BitXor, Swizzle
@@ -23,11 +23,11 @@ def swizzle16(
 
     answer: a function `swizzle(row, chunk)` that gives the 16-byte chunk of the row in which a
     chunk stands; or (B, M, S), or a Swizzle, on element offsets. Every chunk must have a place of
-    its own, and every `reader` of the tile (one of `layouts.ldmatrix_phases.READERS`) must take one
+    its own, and every `reader` of the tile (one of `layouts.ldmatrix.READERS`) must take one
     wavefront for each matrix. Raises ArgumentError for a tile or a reader that there is not.
     """
     tile = ChunkTile(rows, row_bytes)
-    lanes = phases.pointed(reader)
+    lanes = ldmatrix.pointed(reader)
     by_function = callable(answer) and not isinstance(answer, Swizzle)
     try:
         table = _of_function(answer, tile) if by_function else _of_triple(answer, tile)
@@ -40,9 +40,9 @@ def swizzle16(
     high, wide = (max(at) + 1 for at in zip(*lanes, strict=True))
     for row in range(0, rows, high):
         for chunk in range(0, tile.chunks, wide):
-            request = phases.read(tile, move, reader, row, chunk)
+            request = ldmatrix.read(tile, move, reader, row, chunk)
             if request.conflicts:
-                where = f"at row {row}, chunk {chunk}, {phases.describe_read(request, reader)}"
+                where = f"at row {row}, chunk {chunk}, {ldmatrix.describe_read(request, reader)}"
                 cells = [(row + r, chunk + c) for r, c in lanes]
                 return Verdict(False, f"{where} {_first_conflict(tile, move, cells)}")
     count = len(lanes) // SIDE
@@ -100,15 +100,15 @@ def _of_triple(answer: tuple[int, int, int] | Swizzle, tile: ChunkTile) -> np.nd
     except ArgumentError as error:
         raise _WrongError(f"{error}.") from None
     xor = BitXor.of(swizzle.on_bytes(2), tile.bits)
-    if phases.torn(xor):
-        raise _WrongError(phases.describe_map(xor, tile))
+    if ldmatrix.torn(xor):
+        raise _WrongError(ldmatrix.describe_map(xor, tile))
     return xor(np.arange(tile.rows * tile.chunks) * PIECE) // PIECE
 
 
-def _first_conflict(tile: ChunkTile, move: phases.Move, cells: list[tuple[int, int]]) -> str:
+def _first_conflict(tile: ChunkTile, move: ldmatrix.Move, cells: list[tuple[int, int]]) -> str:
     """The first phase that has a conflict, in words."""
     for phase in range(len(cells) // SIDE):
-        found = phases.groups(tile, move, cells[SIDE * phase : SIDE * (phase + 1)])
+        found = ldmatrix.groups(tile, move, cells[SIDE * phase : SIDE * (phase + 1)])
         if max(map(len, found)) > 1:
-            return phases.describe_phase(found, phase)
+            return ldmatrix.describe_phase(found, phase)
     return ""

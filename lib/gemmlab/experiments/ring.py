@@ -1,6 +1,6 @@
 """The mistakes that a ring of TMA stages invites, and what the simulator says of each.
 
-`python -m gemmlab.ring` writes widgets/ring_findings.json, from which MbarrierTimeline quotes.
+`python -m gemmlab.experiments.ring` writes them for MbarrierTimeline, which quotes them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from ..core.paths import repository_root
 from ..layouts.mbarrier.model import MODES, Ring, mistakes
 from ..layouts.mbarrier.run import run_ring
 from ..sim.trace import Findings
+from ..widgets import mbarrier_timeline
 
 PROBE = "probes/ring.cuh"
 FLOATS, TILES = 1024, 6  # of a tile of A or B; of a run
 STAGES, CONSUMERS = (2, 3, 4), (2, 3, 4)
-RECORD = Path(__file__).parent / "widgets" / "ring_findings.json"
+RECORD = Path(mbarrier_timeline.__file__).with_name("findings.json")
 
 _WAIT_FULL = "mbarrier_wait(smem_addr(&full[s]), parity);"
 _WAIT_EMPTY = "mbarrier_wait(smem_addr(&empty[s]), parity ^ 1);"
@@ -31,8 +32,8 @@ _SYNC = "      __syncwarp();  // all lanes have read\n"
 _RELEASE = "      if (lane_id == 0) mbarrier_arrive(smem_addr(&empty[s]));\n"
 _BYTES = "mbarrier_arrive_expect_tx(full_addr, sizeof(Stage));"
 
-# layouts/mbarrier.py's mistake -> what is changed in kernels/probes/ring.cuh. No line is added or
-# taken away, so that a finding's lines are those of the file.
+# A mistake of layouts/mbarrier/model.py -> what it changes in kernels/probes/ring.cuh. No line is
+# added or removed, so the lines of a finding are those of the file.
 RING_MISTAKES: dict[str, dict[str, str]] = {
     "bytes_many": {_BYTES: _BYTES.replace("sizeof(Stage)", "sizeof(Stage) + sizeof(Stage::B)")},
     "bytes_few": {_BYTES: _BYTES.replace("Stage", "Stage::A")},
@@ -122,7 +123,7 @@ def _text(mistake: str = "none") -> str:
 
 
 def record() -> dict:
-    """What ring_findings.json holds: each mistake's changed lines, and its sentences.
+    """What findings.json holds: each mistake's changed lines, and its sentences.
 
     quotes: by mode, mistake, consumers and stages the numbers of `texts`; of a text the message and
     the lines that it names.
@@ -165,7 +166,7 @@ def _code(line: str) -> str:
 
 
 def written(data: dict) -> str:
-    """The text of ring_findings.json: a line for each mistake of a mode, and for each sentence."""
+    """The text of findings.json: a line for each mistake of a mode, and for each sentence."""
     by_mode = {
         part: _object({mode: _object(_dumped(rows)) for mode, rows in data[part].items()})
         for part in ("changes", "quotes")

@@ -154,7 +154,7 @@ class Subtiles:
         return replace(self, rows=kept)
 
     def heat_map(self, metric: str | None = None, caption: str = "") -> HeatMap:
-        """The rows as a map that the reader can explore; see `subtiles_map`."""
+        """The rows as a map that the reader can explore; see `heat_map`."""
         return heat_map(self, metric, caption)
 
     def __repr__(self) -> str:
@@ -237,9 +237,6 @@ def measure(wanted: list[Configuration] | None = None) -> dict:
     sources = {STEP: source_digest(handle_of(STEP).spec.path)}
     data = replace(result, source="recorded").to_dict()
     return {**data, "sources": sources, "resources": resources}
-
-
-# ---- The subtiles experiment as a map for the reader to explore.
 
 
 def heat_map(found: Subtiles, metric: str | None = None, caption: str = "") -> HeatMap:

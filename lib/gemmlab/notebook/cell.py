@@ -14,7 +14,6 @@ from ..gpu.ptxas import Resources
 from ..gpu.toolchain import arch, find_nvcc
 from ..run.backend import default_backend
 from ..run.kernel import SANDBOX, Kernel
-from ..sim.build import kernel as compile_kernel
 from ..steps import patch
 from ..steps.program import Source
 from ..steps.spec import KernelSpec
@@ -165,7 +164,7 @@ def _simulated(handle: Kernel) -> str:
     """Compile for the simulator; what its library says of the kernel."""
     sim.compile_step(handle)
     path, scratch = handle.source.path, handle.spec.workspace
-    known = compile_kernel(path, handle.launch(), workspace=scratch).table.kernels
+    known = sim.build.kernel(path, handle.launch(), workspace=scratch).table.kernels
     shared = max((facts.static_bytes for facts in known), default=0)
     threads = max((facts.max_threads for facts in known), default=0)
     bound = f", at most {threads} threads a block" if threads else ""

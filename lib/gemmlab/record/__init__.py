@@ -30,7 +30,7 @@ from ..run.backend import why_no_gpu
 from ..steps import registry
 from ..steps.spec import KernelSpec
 from ..steps.text import source_digest
-from . import ncu as counters
+from . import ncu
 
 # What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
 _TIMED = ("tuning", "benchmark", "shapes", "experiments", "power")
@@ -282,6 +282,6 @@ def _counted(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict:
     types = registry.get(names[0]).precisions[0]
     data = {"size": size, "metrics": metrics}
     try:
-        return data | {"kernels": counters.collect(fitting, size, metrics, types)}
+        return data | {"kernels": ncu.collect(fitting, size, metrics, types)}
     except (BackendError, MeasurementError) as error:
         return data | {"omitted": str(error)}

@@ -1,6 +1,6 @@
 """Hardware counters of the steps, read by Nsight Compute (ncu).
 
-One ncu process runs `python -m gemmlab.counters NAME ...` below, which launches each step once
+One ncu process runs `python -m gemmlab.record.ncu NAME ...` below, which launches each step once
 between cudaProfilerStart and Stop. A step may be several kernels, such as one that packs A and B
 before the product: the step's namespace says whose launch it is.
 """
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from ..bench import protocol as live
+from ..bench.protocol import launch_cublas, random_operands, tf32_off
 from ..core.errors import BackendError, MeasurementError
 from ..core.paths import repository_root
 from ..gpu.toolchain import find_ncu
@@ -157,7 +157,7 @@ def _run_ncu(
             *(ncu, "--metrics", ",".join(metrics), "--csv", "--page", "raw"),
             *("--print-units", "base", "--clock-control", "none", "--profile-from-start", "off"),
             *("--target-processes", "application-only", "--log-file", str(log)),
-            *(sys.executable, "-m", "gemmlab.counters", "--size", str(size)),
+            *(sys.executable, "-m", "gemmlab.record.ncu", "--size", str(size)),
             *("--precision", precision, *names),
         ]
         # The package may run from a checkout that is not installed.
@@ -212,13 +212,13 @@ def _target(names: Sequence[str], size: int, precision: str) -> None:
     """What ncu runs: each kernel once, profiled."""
     import torch
 
-    operands = live.random_operands((size, size, size), precision)
+    operands = random_operands((size, size, size), precision)
     launches = [
-        live.launch_cublas(*operands) if name == "cublas" else handle_of(name).launcher(*operands)
+        launch_cublas(*operands) if name == "cublas" else handle_of(name).launcher(*operands)
         for name in names
     ]
-    with live.tf32_off():
-        live.launch_cublas(*operands)()  # cuBLAS sets itself up here
+    with tf32_off():
+        launch_cublas(*operands)()  # cuBLAS sets itself up here
         torch.cuda.synchronize()
         torch.cuda.profiler.start()
         for launch in launches:
@@ -230,7 +230,7 @@ def _target(names: Sequence[str], size: int, precision: str) -> None:
 if __name__ == "__main__":
     import argparse
 
-    parser = argparse.ArgumentParser(prog="python -m gemmlab.counters", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m gemmlab.record.ncu", description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--size", type=int, required=True)
     parser.add_argument("--precision", default="fp32")

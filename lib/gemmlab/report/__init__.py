@@ -1,1 +1,1 @@
-"""TODO."""
+"""Recorded runs as tables, figures and diagrams."""

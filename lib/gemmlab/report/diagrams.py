@@ -134,9 +134,6 @@ def _draw_tiles(theme: Theme, sizes: dict[str, int], thread: int, corner: tuple[
     return figure
 
 
-# ---- The figure of a schedule: what each block does, k tile by k tile, with and without stream-K.
-
-
 def schedule_diagram(
     tiles: int, k_tiles: int, slots: int, min_share: int = 1, kind: type[Schedule] = Schedule
 ) -> Figure:

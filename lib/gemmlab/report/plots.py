@@ -14,8 +14,8 @@ from ..measurements.rows import BASELINES, BenchResult, BenchRow
 from ..measurements.store import Measurements
 from ..steps import registry
 from . import draw
-from . import ladder as ladders
 from .diagrams import schedule_diagram, sector_diagram, tile_diagram
+from .ladder import LadderRows, own_steps, recorded
 from .roofline import draw_roofline, in_words, picture_of
 from .roofs import ALL_LEVELS, LEVELS, Over, Point, Roof, over, recorded_points, recorded_roofs
 
@@ -86,12 +86,12 @@ def ladder_chart(
     return Figure(lambda theme: draw.ladder(theme, bars, line, axis, corner), alt)
 
 
-def _recorded_ladder(until: str | None, precision: str) -> ladders.LadderRows:
+def _recorded_ladder(until: str | None, precision: str) -> LadderRows:
     family = registry.get(until).family if until else registry.family_of(precision)
-    return ladders.recorded(family)
+    return recorded(family)
 
 
-def _of_ladder(found: ladders.LadderRows) -> BenchResult:
+def _of_ladder(found: LadderRows) -> BenchResult:
     last = found.runs[-1].bench()
     return BenchResult(found.rows, "recorded", last.environment, last.conditions)
 
@@ -144,7 +144,7 @@ def walk(size: int = 4096) -> Figure:
 def _own_steps(run: Measurements, size: int) -> list[BenchRow]:
     """The rows of a run's own family, in its first types."""
     result = run.bench().only(sizes=[(size, size, size)], mode="interleaved")
-    rows = ladders.own_steps(run.family, result.rows)
+    rows = own_steps(run.family, result.rows)
     if not rows:
         result.row("any step", size)  # raises, naming what there is
     return [row for row in rows if row.precision == rows[0].precision]

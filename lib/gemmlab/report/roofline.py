@@ -204,9 +204,6 @@ def _together(dots: list[Dot], near: float) -> list[list[Dot]]:
     return groups
 
 
-# ---- What the roofline figure draws, from points and roofs, and the figure in words.
-
-
 def picture_of(
     points: Sequence[Point],
     roofs: Sequence[Roof],

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Call a step: check its operands, choose a backend, launch it."""

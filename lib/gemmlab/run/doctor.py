@@ -7,20 +7,16 @@ import re
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from .. import measurements
 from ..core.errors import BackendError, MeasurementError
 from ..core.paths import cache_dir
 from ..display import table as _html
-from ..gpu import requirements as needs
+from ..gpu import requirements
 from ..gpu.telemetry import Gpu
 from ..gpu.toolchain import find_ncu, find_ninja, find_nvcc
 from ..steps import registry
 from .backend import default_backend, forced_backend, why_no_gpu
-
-if TYPE_CHECKING:
-    pass
 
 _NO_GPU = (
     "Everything but live timing works: CPU tensors run on the simulator, and benchmarks show the "
@@ -136,7 +132,7 @@ def _gpu() -> Item:
         f"driver {Gpu().driver() or 'unknown'}"
     )
     old = [spec.name for spec in registry.KERNELS if spec.min_arch > arch]
-    most = needs.most_shared_bytes(p)
+    most = requirements.most_shared_bytes(p)
     large = [spec.name for spec in registry.KERNELS if spec.needed_shared_bytes > most]
     large = [name for name in large if name not in old]
     lacks = [f"Too old for {', '.join(old)}"] * bool(old)

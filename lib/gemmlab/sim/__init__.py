@@ -72,8 +72,9 @@ def compile_source(
 ) -> SimModule:
     """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
-    path: absolute, or from the repository's root, "tests/sim/fixtures/gemm_cp_async.cu". changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to
-    be one of this repository. portable: switch stacks by ucontext, as on processors that have no
+    path: absolute, or from the repository's root, "tests/sim/fixtures/gemm_cp_async.cu". changes:
+    text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to be one of
+    this repository. portable: switch stacks by ucontext, as on processors that have no
     switch of ours. workspace: for launch_x the file also has workspace_x(const GemmArgs&) ->
     size_t, the bytes of scratch memory that a launch needs.
     Raises ArgumentError for text that does not stand in the file.

@@ -39,7 +39,7 @@ class GemmArgs(ctypes.Structure):
 
 
 class WorkspaceCall(ctypes.Structure):
-    """build.py's structure of this name: a problem, and how much scratch memory it needs."""
+    """sim/build.py's structure of this name: a problem, and how much scratch memory it needs."""
 
     _fields_ = (("args", GemmArgs), ("bytes", ctypes.c_size_t))
 

@@ -110,7 +110,9 @@ def runtime(portable: bool = False) -> Runtime:
         _run(["ar", "rc", str(work / "a.a"), str(unit)])
         name = f"-Wl,-soname,{built.library.name}"
         source = str(RUNTIME / "runtime.cpp")
-        _run([compiler(), *flags, f"-I{RUNTIME}", "-shared", name, source, "-o", str(work / "a.so")])
+        _run(
+            [compiler(), *flags, f"-I{RUNTIME}", "-shared", name, source, "-o", str(work / "a.so")]
+        )
         os.replace(work / "a.a", built.dynamic_shared)
         os.replace(work / "a.so", built.library)
     return built

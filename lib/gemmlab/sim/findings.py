@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from .abi import LineOf, RawFinding
-from .messages import asynchronous as async_sentences
-from .messages import threads as sentences
+from .messages import asynchronous, threads
 from .messages.threads import race_write_write
 
 # runtime/order/findings.h's Kind, in its order: slug, fatal, sentence.
-KINDS = (*sentences.KINDS, *async_sentences.KINDS)
+KINDS = (*threads.KINDS, *asynchronous.KINDS)
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,7 @@ class Finding:
 
     kind: "race", "uninitialised-read", "out-of-bounds", "misaligned", "divergent-barrier",
     "divergent-collective", "deadlock", "endless-loop", "stack-overflow", "division-by-zero",
-    "assertion", "launcher", "cancelled", or of asynchronous operations those in async_sentences.py.
+    "assertion", "launcher", "cancelled", or one of messages/asynchronous.py.
     file, line: where; other_file, other_line: the other side, None if there is none.
     count: how often it was seen. fatal: whether a block could not go on.
     """

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from ..core.errors import ArgumentError, BuildError, LaunchError, RefusedError
-from ..steps.refusal import take as take_refusal
+from ..steps import refusal
 from . import build
 from .abi import GemmArgs, WorkspaceCall
 from .counts import count_lines
@@ -136,7 +136,7 @@ class SimModule:
                 seen = Seen(runtime.counts(), runtime.samples(), places)
                 raw = runtime.findings()
                 error = runtime.error(code)
-                words = take_refusal(self._library) if code else ""
+                words = refusal.take(self._library) if code else ""
             finally:
                 runtime.free_all()
         if error:

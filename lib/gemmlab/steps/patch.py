@@ -1,4 +1,4 @@
-"""A kernel file with some of its text changed, kept in the cache where it finds what it includes."""
+"""Changed copies of kernel files, kept in the cache at a place where their includes are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step together with the text that is compiled for it: its own file, a changed copy, or a cell."""
+"""A step and the text that is compiled for it: its own file, a changed copy, or a cell."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Origins:
         return "the end of the file"
 
     def translate(self, text: str, file: str) -> str:
-        """`text` with the lines that it names of the file called `file` as the reader knows them."""
+        """`text`, with each line that it names of the file `file` as the reader knows it."""
         places = re.compile(rf"(?:{re.escape(file)}:|\b[Ll]ine )(\d+)")
         return places.sub(lambda found: self.place(int(found[1])), text)
 

@@ -38,7 +38,7 @@ _ANCHOR = re.compile(r"^\s*// \[(/?)(\w+)\]\s*$")
 
 
 def mark(text: str) -> re.Match | None:
-    """The line's `// [name]` or `// [/name]`: groups "/" or "", and the name; None for other lines."""
+    """A line's `// [name]` or `// [/name]`: groups "/" or "", and the name; None for others."""
     return _ANCHOR.match(text)
 
 

@@ -1,7 +1,7 @@
 """Mistakes with the copy engine: variants of steps with TMA, each with one thing wrong.
 
 The simulator says of most of them what is wrong (tests/sim/test_kernels_tma.py); what a GPU does is
-measured by fault_trials.py.
+measured by `runs.py`.
 """
 
 from __future__ import annotations

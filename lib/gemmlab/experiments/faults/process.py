@@ -1,6 +1,7 @@
 """A process in which a kernel with a mistake runs: `python -m gemmlab.experiments.faults.process`.
 
-As run/sandbox_process.py's, with matrices of integers, so that every element of C is exact and can be compared.
+It works as run/sandbox_process.py does, with matrices of integers: every element of C is exact and
+can be compared.
 """
 
 from __future__ import annotations

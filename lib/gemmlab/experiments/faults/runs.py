@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass
 
 from ...core.errors import MeasurementError
 from ...core.precision import PRECISIONS
-from ...gpu import build
-from ...gpu import requirements as needs
+from ...gpu import build, requirements
 from ...gpu.sandbox import Attempt
 from ...gpu.worker import START_SECONDS, Worker
 from ...run.backend import default_backend
@@ -54,7 +53,7 @@ class Outcome:
 
 def can_try() -> bool:
     """Whether this machine's GPU has what these kernels need."""
-    return default_backend() == "gpu" and not needs.lacking(registry.program(LOAD))
+    return default_backend() == "gpu" and not requirements.lacking(registry.program(LOAD))
 
 
 def measure(names: Sequence[str] = tuple(FAULTS)) -> dict:

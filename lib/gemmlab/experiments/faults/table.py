@@ -9,7 +9,7 @@ from ... import measurements
 from ...core.errors import ArgumentError, MeasurementError
 from ...display import table as _html
 from ...gpu.telemetry import environment
-from . import try_wait as try_wait_probe
+from . import try_wait
 from .kernels import FAULTS, known
 from .runs import FAMILY, SECTION, Outcome, can_try, measure
 
@@ -71,7 +71,7 @@ def tma_faults(*names: str) -> TmaFaults:
 
 def record() -> dict:
     """The section of a recording: every mistake, and how long mbarrier.try_wait waits."""
-    return {**measure(), "try_wait": try_wait_probe.measure()}
+    return {**measure(), "try_wait": try_wait.measure()}
 
 
 def _from_section(data: dict, names: Sequence[str], source: str) -> TmaFaults:

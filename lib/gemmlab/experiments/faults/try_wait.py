@@ -12,8 +12,7 @@ from ... import measurements
 from ...core.errors import LaunchError
 from ...core.paths import repository_root
 from ...display.table import Table
-from ...gpu import build
-from ...gpu import requirements as needs
+from ...gpu import build, requirements
 from ...gpu.telemetry import environment
 from ...steps import registry
 from ...steps.text import included_files
@@ -76,7 +75,7 @@ def measure(hints: Sequence[int] = HINTS) -> list[dict]:
 
     Raises BackendError for a GPU without mbarriers.
     """
-    needs.require(registry.get(LOAD))
+    requirements.require(registry.program(LOAD))
     _tries(0)  # wakes the GPU
     return [_row(hint, _tries(hint)) for hint in hints]
 

@@ -1,4 +1,4 @@
-"""What the tensor cores can do at most, as tensor_core_probes measured it: live or recorded."""
+"""What the tensor cores can do at most, as `probes.py` measured it: live or recorded."""
 
 from __future__ import annotations
 

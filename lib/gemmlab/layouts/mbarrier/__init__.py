@@ -1,1 +1,1 @@
-"""TODO."""
+"""The mbarrier and a ring of stages that uses it: its rules, a run of it, and both in words."""

@@ -1,6 +1,6 @@
 """A run of a Ring in words: each event, and how it ends.
 
-`widgets/mbarrier_words.js` says the same; tests hold the two equal.
+`widgets/model/mbarrier/words.js` says the same; tests hold the two equal.
 """
 
 from __future__ import annotations

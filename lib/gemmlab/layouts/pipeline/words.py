@@ -1,6 +1,6 @@
 """A run of the pipeline model in words: the whole, and one moment of it.
 
-`widgets/pipeline_words.js` says the same; tests hold the two equal.
+`widgets/model/pipeline/words.js` says the same; tests hold the two equal.
 """
 
 from __future__ import annotations

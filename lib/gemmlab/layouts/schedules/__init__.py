@@ -1,1 +1,1 @@
-"""TODO."""
+"""How stream-K kernels share the k tiles of C out among blocks."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""A warp's request to shared memory: which words it wants, where they stand, what they cost."""

@@ -1,6 +1,6 @@
 """A warp's access to a tile, written as text: which element each lane wants, and where it stands.
 
-`widgets/banks.js` computes the same; tests hold the two equal, messages included.
+`widgets/model/shared/banks.js` computes the same; tests hold the two equal, messages included.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Shared memory has 32 banks of 4 bytes; a wavefront serves at most one word of each bank, to any
 number of lanes. The rules were measured, with Nsight Compute on an H200, as single-warp requests
 with random addresses and active lanes; `book/measurements/wavefronts/patterns_h200.json` has
-1,646 of them, and the tests ask that these functions give every count (`agreement.py`).
+1,646 of them, and the tests ask that these functions give every count (`evidence/patterns.py`).
 
 - 1, 2 and 4 bytes a lane: one phase. 8 bytes: two phases of 16 lanes; 16 bytes: four of 8 lanes. A
   phase takes as many wavefronts as its worst bank has different words.

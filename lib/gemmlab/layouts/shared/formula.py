@@ -2,7 +2,7 @@
 
 Numbers, names, ( ) and the operators of C with C's precedence: unary -, * / %, + -, << >>, &, ^, |.
 Division truncates as in C. Every value must stay inside 32 bits, so that the browser's copy
-(`widgets/formula.js`) computes the same; messages are the same there too.
+(`widgets/model/shared/formula.js`) computes the same; messages are the same there too.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ the row's. Bits 2 to 6 choose the bank; a chunk covers four, so 4 to 6 choose it
 ldmatrix reads a matrix of 8 rows, a chunk of each, in one phase: as many wavefronts as the fullest
 group has chunks (`banks.wavefronts`). cp.async writes 32 chunks, one a lane (`copies.copy`).
 
-`widgets/ldmatrix_phases.js` computes the same; tests hold the two equal, sentences included.
+`widgets/model/shared/ldmatrix.js` computes the same; tests hold the two equal, sentences included.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """In which order blocks take the tiles of C, and which panels those of a wave need.
 
 A panel is what a row of tiles needs of A (BM x K elements) or a column of tiles of B (K x BN).
-`widgets/tile_order.js` computes the same; tests hold the two equal, sentences included, and hold
-"strips" equal to `tile_at` of the kernels.
+`widgets/model/tiling/block_order.js` computes the same; tests hold the two equal, sentences
+included, and hold "strips" equal to `tile_at` of the kernels.
 """
 
 from __future__ import annotations

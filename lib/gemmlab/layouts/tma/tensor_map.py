@@ -10,8 +10,8 @@ A swizzle XORs bits of the address: 4 to 6 with 7 to 9 for 128B (CuTe: Swizzle<3
 and 5 with 7 and 8 for 64B, 4 with 7 for 32B. It is the address in shared memory and not the row of
 the box: they agree only where the box begins at a multiple of eight spans.
 
-`widgets/tensor_map.js` computes the same, refusals included; tests hold the two equal, and this
-file equal to what the simulator's copy engine does.
+`widgets/model/tma/tensor_map.js` computes the same, refusals included; tests hold the two equal,
+and this file equal to what the simulator's copy engine does.
 """
 
 from __future__ import annotations
@@ -193,8 +193,6 @@ def _box_size(count: int) -> str:
         return ""
     return f"got {count}, allowed are 1 to 256; load a larger tile as several boxes"
 
-
-# ---- Where the copy engine (TMA) puts each 16-byte chunk of a box, and what ldmatrix of them costs.
 
 SIDE = 8  # rows of the matrix that ldmatrix reads in one phase
 

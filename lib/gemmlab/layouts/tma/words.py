@@ -1,6 +1,6 @@
 """A tensor map, a box and its chunks in words.
 
-`widgets/tensor_map_words.js` says the same of boxes, word for word; what is said of the fields of
+`widgets/model/tma/words.js` says the same of boxes, word for word; what is said of the fields of
 a tensor map stands here only, and the widget brings it along.
 """
 

@@ -206,14 +206,12 @@ def _place(
     return {"row": -r, "col": -c}
 
 
-# ---- The PNG of HeatMap: a square for each configuration, stronger where it is better.
-
-_WEAK, _STRONG = (0xF1, 0xF6, 0xFA), (0x00, 0x5A, 0x8F)  # as in heat_map.js
+_WEAK, _STRONG = (0xF1, 0xF6, 0xFA), (0x00, 0x5A, 0x8F)  # as in widget.js
 _CELL = 0.22  # inches
 
 
 def shade(part: float) -> tuple[tuple[float, float, float], str]:
-    """The colour from weak (0) to strong (1), and that of text on it; as heat_map.js has it."""
+    """The colour from weak (0) to strong (1), and that of text on it; as widget.js has it."""
     rgb = [round(a + (b - a) * part) / 255 for a, b in zip(_WEAK, _STRONG, strict=True)]
     linear = [((v + 0.055) / 1.055) ** 2.4 for v in rgb]
     light = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

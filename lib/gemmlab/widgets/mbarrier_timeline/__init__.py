@@ -121,7 +121,7 @@ def _findings() -> dict:
 
 
 def simulated(mode: str, consumers: int) -> dict:
-    """What `python -m gemmlab.ring` has found with that many warps, and the lines that it changed.
+    """What `experiments/ring.py` found with that many warps, and the lines that it changed.
 
     quotes: by mistake and stages the numbers of `texts`.
     """

@@ -7,7 +7,7 @@ export function readNumber(text) {
   return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : null;
 }
 
-// Whether a guess counts as right; the same rule as in predict.py.
+// Whether a guess counts as right; the same rule as in widgets/predict/__init__.py.
 export function isRight(config, guess) {
   if (config.choices) return guess === config.answer;
   const { absolute, relative } = config.tolerance;

@@ -32,7 +32,8 @@ _IMPORT = re.compile(r'^import \{[^}]*\}\s*from "(\.{1,2}/[a-z_/.]+\.js)";\n', r
 def module_text(name: str) -> str:
     """An ES module with the modules that it imports written in front of it.
 
-    name: its path below widgets/, "bank_map/widget.js". An `import` names what the other file exports, without `as`: in one text they are one scope.
+    name: its path below widgets/, "bank_map/widget.js". An `import` names what the other file
+    exports, without `as`: in one text they are one scope.
     """
     done: list[Path] = []
     whole = (_WIDGETS / name).resolve()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...core.errors import ArgumentError
-from ...layouts.shared import ldmatrix as phases
+from ...layouts.shared import ldmatrix
 from ...layouts.shared.access import Layout
 from ...layouts.shared.ldmatrix import READERS, ChunkTile
 from ...layouts.shared.swizzle import BitXor, Swizzle
@@ -39,7 +39,7 @@ class SwizzleWorkshop(Widget):
     """Which bits of a byte offset to XOR onto which, so that ldmatrix reads without conflicts.
 
     tiles: a name of `TILES`, or several to choose from, the first of which is shown. reader: one of
-    `layouts.ldmatrix_phases.READERS` (default: what reads that tile). swizzle: how it opens, "none"
+    `layouts.ldmatrix.READERS` (default: what reads that tile). swizzle: how it opens, "none"
     or a Swizzle on 16-bit elements, "Swizzle<3,3,3>". exercise: offer no solution, and say when the
     reader has found one. caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
@@ -63,7 +63,7 @@ class SwizzleWorkshop(Widget):
         if not isinstance(caption, str):
             raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
         tile, reads, _ = TILES[names[0]]
-        phases.pointed(reads if reader is None else reader)  # refuses another reader
+        ldmatrix.pointed(reads if reader is None else reader)  # refuses another reader
         bits = _bits(swizzle)
         super().__init__(
             config={
@@ -95,38 +95,38 @@ class SwizzleWorkshop(Widget):
     def solved(self) -> bool:
         """Whether every chunk has a place of its own and no phase of the ldmatrix a conflict."""
         tile, xor = self.shown_tile, self.xor
-        if phases.torn(xor) or xor.collision(tile.bits):
+        if ldmatrix.torn(xor) or xor.collision(tile.bits):
             return False
-        return phases.read(tile, xor, self.state["reader"]).conflicts == 0
+        return ldmatrix.read(tile, xor, self.state["reader"]).conflicts == 0
 
     def readings(self) -> list[str]:
         """The map, the read, its shown phase and the write, in words."""
         tile, xor, reader = self.shown_tile, self.xor, self.state["reader"]
-        said = [phases.describe_map(xor, tile)]
-        if phases.torn(xor):
+        said = [ldmatrix.describe_map(xor, tile)]
+        if ldmatrix.torn(xor):
             return said
         phase = self.state["phase"]
-        cells = phases.pointed(reader)[phases.SIDE * phase :][: phases.SIDE]
+        cells = ldmatrix.pointed(reader)[ldmatrix.SIDE * phase :][: ldmatrix.SIDE]
         said += [
-            phases.describe_read(phases.read(tile, xor, reader), reader),
-            phases.describe_phase(phases.groups(tile, xor, cells), phase),
+            ldmatrix.describe_read(ldmatrix.read(tile, xor, reader), reader),
+            ldmatrix.describe_phase(ldmatrix.groups(tile, xor, cells), phase),
         ]
         if xor.collision(tile.bits) is None:
-            said.append(phases.describe_write(phases.write(tile, xor), tile))
+            said.append(ldmatrix.describe_write(ldmatrix.write(tile, xor), tile))
         return said
 
     def summary(self) -> str:
         """The tile, the XOR and what it costs, in words."""
         tile = self.shown_tile
         head = f"{self.state['tile']}: rows of {tile.row_bytes} bytes"
-        how = phases.formula(self.xor, tile) if self.xor.pairs else "no swizzle"
+        how = ldmatrix.formula(self.xor, tile) if self.xor.pairs else "no swizzle"
         return f"{head}, {how}. {' '.join(self.readings())}"
 
     def figure(self) -> Figure:
         """The groups of banks of the first 16 rows, drawn for 390 pixels."""
-        lanes = phases.pointed(self.state["reader"])
-        first = phases.SIDE * self.state["phase"]
-        cells = lanes[first : first + phases.SIDE]
+        lanes = ldmatrix.pointed(self.state["reader"])
+        first = ldmatrix.SIDE * self.state["phase"]
+        cells = lanes[first : first + ldmatrix.SIDE]
         return swizzle_figure(self.shown_tile, self.xor, cells, self.summary())
 
     def png(self) -> bytes:

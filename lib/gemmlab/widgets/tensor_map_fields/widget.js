@@ -31,7 +31,7 @@ export function valuesOf(map) {
   };
 }
 
-// The fields in the order of the call, as layouts/tensor_map_words.py has them.
+// The fields in the order of the call, as layouts/tma/words.py has them.
 export function fieldsOf(config, state) {
   const map = mapOf(state);
   const [shown, wrong] = [valuesOf(map), new Map(problems(map))];

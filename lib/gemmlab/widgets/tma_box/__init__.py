@@ -23,11 +23,11 @@ class TmaBox(Widget):
     """A box on a matrix, moved at will, and beside it the box in shared memory, chunk by chunk.
 
     rows, columns, row_stride: of the matrix, in elements (row_stride None: the fewest there may
-    be). box_rows, box_columns: one of BOX_ROWS and BOX_COLUMNS. dtype: one of
-    `layouts.tensor_map.DTYPES`. swizzle: "none", "32B", "64B" or "128B". x, y: column and row of
-    the box's first element, from one box before the matrix on. start: bytes past a multiple of 1024
-    at which the tile begins in shared memory, one of STARTS. chosen: (row, chunk) of the box that
-    is explained, or the nearest there is. What cuTensorMapEncodeTiled refuses can be shown, too.
+    be). box_rows, box_columns: one of BOX_ROWS and BOX_COLUMNS. dtype: a key of tensor_map.DTYPES.
+    swizzle: "none", "32B", "64B" or "128B". x, y: column and row of the box's first element, from
+    one box before the matrix on. start: bytes past a multiple of 1024 at which the tile begins in
+    shared memory, one of STARTS. chosen: (row, chunk) of the box that is explained, or the nearest
+    there is. What cuTensorMapEncodeTiled refuses can be shown, too.
     caption: one question, with `code` and **bold**. Raises ArgumentError, naming the argument.
     """
 

@@ -11,7 +11,7 @@
 #define __restrict__ __restrict
 #define __grid_constant__
 // Makes room for as many instructions before the kernel as it may have threads: that is how the
-// number gets into the library (sim/kernels.py). Templates need an attribute; this is one of few
+// number gets into the library (sim/elf.py). Templates need an attribute; this is one of few
 // whose number survives compilation.
 #define __launch_bounds__(...)                                                \
   __attribute__((patchable_function_entry(gemmlab_sim::first_of(__VA_ARGS__), \

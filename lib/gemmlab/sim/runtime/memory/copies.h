@@ -1,5 +1,5 @@
 // What one warp's cp.async costs. The same rules in Python, with their source:
-// gemmlab/layouts/copies.py. A test holds them equal.
+// gemmlab/layouts/shared/copies.py. A test holds them equal.
 #pragma once
 #include "banks.h"
 

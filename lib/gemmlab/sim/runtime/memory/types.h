@@ -15,7 +15,7 @@ constexpr u32 WARP = 32;
 constexpr u32 MAX_THREADS = 1024;  // per block
 constexpr u32 MAX_WORKERS = 16;    // OS threads
 
-// What one traced access is. sim/trace.py has the names in this order.
+// What one traced access is. sim/counts.py has the names in this order.
 enum class Op : u32 {
   LOAD_SHARED,
   STORE_SHARED,

@@ -10,7 +10,7 @@ namespace sim {
 
 constexpr u32 WGMMA_K = 16;
 
-// What is wrong with a descriptor. wgmma_sentences.py has the sentences in this order.
+// What is wrong with a descriptor. sim/messages/wgmma.py has the sentences in this order.
 enum class DescriptorFault : u32 {
   NONE,
   // Cannot be executed:

@@ -27,7 +27,7 @@ enum class Kind : u32 {
   ENDLESS_LOOP,    // number: milliseconds without headway
   LAUNCHER_FAULT,  // a fault of the launcher, which is host code; number: was it thrown
   ASSERTION,       // name: the expression of assert()
-  // Of asynchronous operations (gemmlab/sim/async_sentences.py); name: the operation.
+  // Of asynchronous operations (gemmlab/sim/messages/asynchronous.py); name: the operation.
   READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory
   WRITE_BEFORE_WAIT,       // pc: the write, other_pc: the operation that fills the memory
   OVERWRITTEN_WHILE_READ,  // pc: the write, other_pc: the operation that still reads
@@ -41,7 +41,7 @@ enum class Kind : u32 {
   PARTIAL_WARPGROUP,       // name: an operation of 4 warps; number: warps that have executed it
   COPY_SIZE,               // name: a copy; number: its bytes, those from the source
   COPY_SOURCE,             // name: a copy; its source is not in global memory
-  // Of barriers and the copy engine (gemmlab/sim/barrier_sentences.py); name: the operation.
+  // Of barriers and the copy engine (gemmlab/sim/messages/barriers.py); name: the operation.
   MISALIGNED_OPERAND,  // number: the alignment of a shared address, bytes past it
   MISALIGNED_COLUMN,   // at which a box of the copy engine begins; number: it, an element's bytes
   BAD_ARGUMENT,        // number: the value; other_name: what it is, and what is allowed
@@ -54,7 +54,7 @@ enum class Kind : u32 {
   MBARRIER_UNFENCED,   // pc: an operation of the copy engine, other_pc: mbarrier_init
   TRANSACTION_BYTES,   // STUCK in a phase that has all arrivals
   BARRIER_COUNTS,      // two numbers of threads for one named barrier; number: both
-  // Of wgmma (gemmlab/sim/wgmma_sentences.py).
+  // Of wgmma (gemmlab/sim/messages/wgmma.py).
   BAD_DESCRIPTOR,          // number: DescriptorFault, 0 A or 1 B, detail, bytes of a pattern's row
   DOUBTFUL_DESCRIPTOR,     // the same, of one that can be executed
   REGISTER_BEFORE_WAIT,    // pc: the use, other_pc: the wgmma; number: is a write, is of A

@@ -1,4 +1,4 @@
-// The mbarrier and the ring of stages of layouts/mbarrier.py: what each actor does, step by step.
+// The mbarrier and the ring of stages of layouts/mbarrier/model.py: what each actor does, step by step.
 
 export const BETWEEN = 20;
 export const BOX = 4096; // bytes of each of a tile's two boxes

@@ -1,4 +1,4 @@
-// A run of the ring, as layouts/mbarrier_run.py does it: events, lanes, and what is ordered.
+// A run of the ring, as layouts/mbarrier/run.py does it: events, lanes, and what is ordered.
 import {
   actorsOf, arrived, arrivedExpecting, barrierKey, barriersOf, BETWEEN, BOX, completed, isOver,
   programsOf

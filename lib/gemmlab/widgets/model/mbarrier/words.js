@@ -1,4 +1,4 @@
-// A run of the ring in words, as layouts/mbarrier_words.py has it.
+// A run of the ring in words, as layouts/mbarrier/words.py has it.
 import { barrierKey, BETWEEN, BOX, countsOf } from "./model.js";
 import { waitingAt } from "./run.js";
 

@@ -1,4 +1,4 @@
-// The model of layouts/pipeline.py: copies and products of k tiles on one SM, in integer cycles.
+// The model of layouts/pipeline/model.py: copies and products of k tiles on one SM, in integer cycles.
 
 // The steps of a block in their order: [kind, tile, the tile that must be there or -1].
 function planOf(scheme, stages, tiles) {

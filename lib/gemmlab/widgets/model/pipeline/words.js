@@ -1,4 +1,4 @@
-// A run of the pipeline model in words, as layouts/pipeline_words.py has it.
+// A run of the pipeline model in words, as layouts/pipeline/words.py has it.
 
 export const SCHEMES = { single: "single buffer", double: "double buffer", async: "cp.async" };
 export const cycles = (value) => value.toLocaleString("en");

@@ -1,5 +1,5 @@
 // Banks, wavefronts, layouts and patterns: the same integer rules and messages as
-// layouts/banks.py and layouts/access.py, which tests hold equal to this file.
+// layouts/shared/banks.py and layouts/shared/access.py, which tests hold equal to this file.
 import { compileExpression, compileProgram } from "./formula.js";
 
 export const WARP = 32;

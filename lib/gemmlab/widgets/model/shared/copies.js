@@ -1,4 +1,4 @@
-// What a warp's cp.async past L1 costs: the rule of layouts/copies.py, for lanes that all read.
+// What a warp's cp.async past L1 costs: the rule of layouts/shared/copies.py, for lanes that all read.
 export const LINE_BYTES = 128;
 const SECTOR = 32;
 const HALF = 16;

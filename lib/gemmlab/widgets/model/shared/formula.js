@@ -1,5 +1,5 @@
 // Integer formulas that a reader types, parsed and evaluated without eval.
-// The same grammar, limits and messages as layouts/formula.py.
+// The same grammar, limits and messages as layouts/shared/formula.py.
 const MAX_LENGTH = 160;
 const TOKEN = /[ \t\n]*(?:([0-9]+)|([A-Za-z_][A-Za-z_0-9]*)|(<<|>>|[-+*/%&^|()=;]))/y;
 const PRECEDENCE = {

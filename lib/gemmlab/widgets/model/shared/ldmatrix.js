@@ -1,5 +1,5 @@
 // ldmatrix and cp.async on a tile of chunks that an XOR of offset bits moves about: the same
-// integer rules and sentences as layouts/ldmatrix_phases.py and BitXor in layouts/swizzle.py.
+// integer rules and sentences as layouts/shared/ldmatrix.py and BitXor in layouts/shared/swizzle.py.
 // tile: {rows, row_bytes}; pairs: [[source bit, target bit], ...]; reader: {name, matrices}.
 import { LINE_BYTES, pastL1 } from "./copies.js";
 import { WARP, plural, served } from "./banks.js";

@@ -1,5 +1,5 @@
 // In which order blocks take the tiles of C: the same integers and sentences as
-// layouts/block_order.py, which tests hold equal to this file. `o` has rows, columns, order,
+// layouts/tiling/block_order.py, which tests hold equal to this file. `o` has rows, columns, order,
 // height and slots.
 
 const floor = Math.floor;

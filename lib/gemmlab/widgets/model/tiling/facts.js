@@ -1,4 +1,4 @@
-// What a tiling costs and what a thread of it does, in words: as _tiling_facts.py.
+// What a tiling costs and what a thread of it does, in words: as layouts/tiling/facts.py.
 import {
   copies, derive, loads, number, occupancy, runs, stores, storeSectors, vector,
 } from "./tiling.js";

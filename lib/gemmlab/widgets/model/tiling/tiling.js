@@ -1,5 +1,5 @@
 // A block tile cut into warps, lanes and elements: the same integers and sentences as
-// layouts/tiling.py, tiling_rules.py and occupancy.py, which tests hold equal to this file.
+// layouts/tiling/ (tiling.py, rules.py and occupancy.py), which tests hold equal to this file.
 
 const WARP = 32;
 const FLOAT = 4;
@@ -119,7 +119,7 @@ export function stores(d, thread) {
 
 // --- what it costs ---
 
-// Wavefronts of a load of `width` bytes a lane: the rule of layouts/banks.py where all lanes are
+// Wavefronts of a load of `width` bytes a lane: the rule of layouts/shared/banks.py where all lanes are
 // active. banks.js has it too, with all that BankMap tells about a request; here only the count is
 // needed, and every stored widget carries its module.
 export function wavefronts(addresses, width) {

@@ -1,5 +1,5 @@
 // What a tensor map says and where the copy engine puts a box: the same integer rules and refusals
-// as layouts/tensor_map.py and layouts/tma_box.py, which tests hold equal to this file.
+// as layouts/tma/tensor_map.py, which tests hold equal to this file.
 // map: {rows, columns, box_rows, box_columns, dtype, swizzle, row_stride, address}; the last two
 // may be null. box: {map, x, y, address}.
 export const DTYPES = { bf16: 2, fp16: 2, fp32: 4, uint8: 1 };

@@ -1,4 +1,4 @@
-// A tensor map, a box and its chunks in words: the sentences of layouts/tensor_map_words.py.
+// A tensor map, a box and its chunks in words: the sentences of layouts/tma/words.py.
 import { CHUNK, problems, sizes } from "./tensor_map.js";
 
 export const written = (value) => value.toLocaleString("en-US");
