@@ -129,7 +129,7 @@ RECORDINGS = sorted(fragments.recording().parent.glob("wmma_*.json"))
 
 
 @pytest.mark.skipif(
-    not RECORDINGS, reason="no GPU's wmma fragments are recorded: run tests/gpu/record_wmma.py"
+    not RECORDINGS, reason="no GPU's wmma fragments are recorded: run tools/evidence/record_wmma.py"
 )
 def test_wmma_is_what_gpus_have():
     for path in RECORDINGS:

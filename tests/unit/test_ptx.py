@@ -95,7 +95,7 @@ def test_what_nvcc_refuses_is_passed_on():
 def test_no_recorded_ptx_is_stale():
     for name, one in recorded()["kernels"].items():
         handle = lab.variant(one["step"], one["changes"])
-        assert one["source"] == source_digest(handle.spec.path), f"{name}: tests/gpu/record_ptx.py"
+        assert one["source"] == source_digest(handle.spec.path), f"{name}: tools/evidence/record_ptx.py"
 
 
 @needs_nvcc

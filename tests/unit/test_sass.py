@@ -91,7 +91,7 @@ def test_no_recorded_count_is_stale():
     for handle in handles:
         name = handle.spec.label or handle.name
         digest = source_digest(handle.spec.path)
-        assert loops[name]["source"] == digest, f"{name}: python tests/gpu/record_sass.py"
+        assert loops[name]["source"] == digest, f"{name}: python -m tools.evidence.record_sass"
 
 
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")

@@ -1,7 +1,7 @@
 """Whole kernels: the simulator's counts against ncu's, and what compute-sanitizer says of them.
 
-tests/gpu/record_fixtures.py writes book/measurements/wavefronts/kernels_<gpu>.json,
-tests/gpu/record_sanitizer.py sanitizer_<gpu>.json; `whole_kernels` and `sanitizer` read them.
+tools/evidence/record_fixtures.py writes book/measurements/wavefronts/kernels_<gpu>.json,
+tools/evidence/record_sanitizer.py sanitizer_<gpu>.json; `whole_kernels` and `sanitizer` read them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The recorded mutants: every kernel with one small mistake at a time, and whether it was found.
 
-`python tests/sim/mutants.py --full` makes them and records them.
+`python -m tools.mutants --full` makes them and records them.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def path() -> Path:
 def recorded_mutants(file: Path | None = None) -> Mutants:
     """Read the recorded mutants. Raises MeasurementError if they are missing or unreadable."""
     file = file or path()
-    again = "`python tests/sim/mutants.py --full` records them"
+    again = "`python -m tools.mutants --full` records them"
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
         if data["schema"] != SCHEMA:

@@ -22,6 +22,6 @@ def load(path: str | Path) -> dict:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise MeasurementError(
-            f"{Path(path).name}: not readable ({error}); tests/gpu/record_patterns.py writes it on "
+            f"{Path(path).name}: not readable ({error}); tools/evidence/record_patterns.py writes it on "
             "a GPU"
         ) from None

@@ -1,7 +1,7 @@
 """WMMA's fragments, measured: which element of a matrix is which x[i] of which lane.
 
 `kernels/probes/wmma_map.cuh` loads a matrix of indices with load_matrix_sync and writes out what
-every lane has got. `measure` runs it here. tests/gpu/record_wmma.py writes what a GPU says to
+every lane has got. `measure` runs it here. tools/evidence/record_wmma.py writes what a GPU says to
 book/measurements/fragments/, which `recorded` reads and `layouts.FRAGMENTS` is held equal to.
 """
 
@@ -143,7 +143,7 @@ def recorded_fragments(path: str | Path | None = None) -> list[Measured]:
         return [Measured.from_dict(entry, origin) for entry in data["fragments"]]
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise MeasurementError(
-            f"{path.name}: not to be read ({error!r}); `python tests/gpu/record_wmma.py` on a GPU "
+            f"{path.name}: not to be read ({error!r}); `python -m tools.evidence.record_wmma` on a GPU "
             "writes it"
         ) from None
 

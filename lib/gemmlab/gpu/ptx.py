@@ -1,7 +1,7 @@
 """What nvcc makes of a step before ptxas: `lab.ptx(step, find="cvta.param")` shows such lines.
 
 Compiled here where there is an nvcc; no GPU is needed. Without one, lines of the steps that
-`tests/gpu/record_ptx.py` has written to `book/measurements/ptx/sm_90a.json`.
+`tools/evidence/record_ptx.py` has written to `book/measurements/ptx/sm_90a.json`.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def recorded() -> dict:
     """What was recorded. Raises MeasurementError if nothing was."""
     path = recording()
     if not path.exists():
-        raise MeasurementError("ptx: not recorded; `python tests/gpu/record_ptx.py` adds it")
+        raise MeasurementError("ptx: not recorded; `python -m tools.evidence.record_ptx` adds it")
     return json.loads(path.read_text())
 
 

@@ -1,7 +1,7 @@
 """The main loop of a step in machine code (SASS), counted: instructions, stalls, operand reads.
 
 Each instruction carries control bits in which ptxas has written how many cycles the warp waits
-before its next one. `tests/gpu/record_sass.py` counts with nvcc and cuobjdump and keeps the numbers
+before its next one. `tools/evidence/record_sass.py` counts with nvcc and cuobjdump and keeps the numbers
 in `book/measurements/sass/sm_90a.json`, which the tables show.
 """
 
@@ -117,7 +117,7 @@ def recorded() -> dict:
     """The recorded counts. Raises MeasurementError if there are none."""
     path = measurements_folder() / "sass" / "sm_90a.json"
     if not path.exists():
-        raise MeasurementError("sass: not recorded; `python tests/gpu/record_sass.py` adds it")
+        raise MeasurementError("sass: not recorded; `python -m tools.evidence.record_sass` adds it")
     return json.loads(path.read_text())
 
 
