@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 from .. import measurements
 from ..core import progress
 from ..core.errors import ArgumentError, MeasurementError, RefusedError
-from ..display import table as _html
 from ..display.numbers import show_rate, show_share, show_size, show_time
+from ..display.table import Shown, Table
 from ..gpu import requirements
 from ..gpu.telemetry import environment
 from ..measurements.rows import how_measured
@@ -24,8 +25,8 @@ from .bench import check_counts, shapes_of, why_not_here
 from .protocol import Protocol, measure, tf32_off
 
 
-@dataclass(frozen=True)
-class TuneResult:
+@dataclass(frozen=True, repr=False)
+class TuneResult(Shown):
     """Every configuration of a step at some shapes; `source` is "live" or "recorded".
 
     `note` says what came from the cache, what was passed over, and why a recorded run is shown.
@@ -53,27 +54,20 @@ class TuneResult:
         """The best configuration of each shape, by "4096" or "MxNxK"."""
         return {trial.size: self.choice(trial.shape) for trial in self.trials}
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data, for `tune --json`."""
-        return {**asdict(self), "choices": self.choices}
+        return {**super().to_dict(), "choices": self.choices}
 
-    def __repr__(self) -> str:
-        head, rows, align, _ = self._table()
-        return _html.text_table(head, rows, align, ["", *self._notes()])
-
-    def _repr_html_(self) -> str:
-        head, rows, align, quiet = self._table()
-        return _html.table(head, rows, align, self._notes(), quiet)
-
-    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], str, list[int]]:
-        """Shapes in their order, in each the fastest first; and the numbers of refused rows."""
+    def shown(self) -> Table:
+        """Shapes in their order, in each the fastest first; refused configurations are quiet."""
         head = ("size", "configuration", "TFLOP/s", "of cuBLAS", "time", "")
         ordered = []
         for shape in dict.fromkeys(trial.shape for trial in self.trials):
             here = [trial for trial in self.trials if trial.shape == shape]
             ordered += sorted(here, key=lambda t: -t.row.ratio if t.row else 1)
         rows = [self._cells(trial) for trial in ordered]
-        return head, rows, "ttnnnw", [i for i, trial in enumerate(ordered) if not trial.row]
+        quiet = [i for i, trial in enumerate(ordered) if not trial.row]
+        return Table(head, rows, "ttnnnw", self._notes(), quiet)
 
     def _cells(self, trial: TuningTrial) -> tuple[str, ...]:
         if not (row := trial.row):

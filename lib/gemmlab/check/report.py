@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 from ..core.precision import precision
-from ..display import table as _html
+from ..display.table import Judgement, Shown
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,8 @@ class Case:
     precision: str = "fp32"
 
 
-@dataclass(frozen=True)
-class CheckReport:
+@dataclass(frozen=True, repr=False)
+class CheckReport(Shown):
     """All cases of one step on one backend, and what the simulator found besides wrong values."""
 
     kernel: str
@@ -41,16 +42,14 @@ class CheckReport:
         """No wrong element and no finding."""
         return not self.findings and not any(case.problem for case in self.cases)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data, for `check --json`."""
-        return {**asdict(self), "ok": self.ok}
+        return {**super().to_dict(), "ok": self.ok}
 
-    def __repr__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _repr_html_(self) -> str:
+    def shown(self) -> Judgement:
+        """One line if all is right; else the wrong cases and the findings, too."""
         head, *problems = self._lines()
-        return _html.verdict(self.ok, "Right" if self.ok else "Wrong", head, problems)
+        return Judgement(self.ok, "Right" if self.ok else "Wrong", head, problems)
 
     def _types(self) -> str:
         """The precisions, if there is something to tell."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 # The page's own colours where it names them (the book, JupyterLab), else what the text has.
 STYLE = """<style>
@@ -25,21 +26,76 @@ text-align:right;white-space:nowrap;vertical-align:baseline;background:none;colo
 .gl-table p{margin:.4rem 0 0;font-size:.8rem;line-height:1.4;color:var(--quiet)}
 </style>"""
 
+_VERDICT = """<style>
+.gl-judged{--edge:#1a7f37;border-left:4px solid var(--edge);padding:.1rem .8rem;margin:.5rem 0}
+.gl-judged.bad{--edge:#bc4c00}
+.gl-judged p{margin:.2rem 0}.gl-judged ul{margin:.2rem 0;padding-left:1.2rem}
+</style>"""
+
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its origin below; `rows` holds the numbers as text."""
+    """A table with its origin below; `rows` holds the numbers as text.
 
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    align: a letter for each column, as `table` takes it. notes: lines below the table; plain text
+    has an empty line before them, unless `close`. quiet: numbers of rows in a softer colour.
+    """
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
     align: str
-    notes: tuple[str, ...]
+    notes: Sequence[str] = ()
+    quiet: Sequence[int] = ()
+    close: bool = False
 
     def __repr__(self) -> str:
-        return text_table(self.head, self.rows, self.align, ["", *self.notes])
+        gap = () if self.close else ("",)
+        return text_table(self.head, self.rows, self.align, (*gap, *self.notes))
 
     def _repr_html_(self) -> str:
-        return table(self.head, self.rows, self.align, self.notes)
+        return table(self.head, self.rows, self.align, self.notes, self.quiet)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One line with a coloured edge: `word` says what came out, `text` and `items` say why.
+
+    plain: the first line of the plain text, `text` if it is not given.
+    """
+
+    good: bool
+    word: str
+    text: str
+    items: Sequence[str] = ()
+    plain: str = ""
+
+    def __repr__(self) -> str:
+        return "\n".join((self.plain or self.text, *self.items))
+
+    def _repr_html_(self) -> str:
+        return verdict(self.good, self.word, self.text, self.items)
+
+
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """A result that shows itself, in a notebook and in a terminal.
+
+    A subclass is a dataclass with repr=False and describes itself once, in `shown`.
+    """
+
+    def shown(self) -> Table | Judgement:
+        """What a notebook and a terminal show of the result."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        return repr(self.shown())
+
+    def _repr_html_(self) -> str:
+        return self.shown()._repr_html_()
 
 
 def table(
@@ -84,13 +140,6 @@ def text_table(
         return "  ".join(c.rjust(w) if a == "n" else c.ljust(w) for c, w, a in cells).rstrip()
 
     return "\n".join([*map(line, lines), *notes])
-
-
-_VERDICT = """<style>
-.gl-judged{--edge:#1a7f37;border-left:4px solid var(--edge);padding:.1rem .8rem;margin:.5rem 0}
-.gl-judged.bad{--edge:#bc4c00}
-.gl-judged p{margin:.2rem 0}.gl-judged ul{margin:.2rem 0;padding-left:1.2rem}
-</style>"""
 
 
 def verdict(good: bool, word: str, text: str, items: Sequence[str] = ()) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..core.errors import MeasurementError
 from ..core.paths import repository_root
 from ..display.numbers import short
-from ..display.table import Table
+from ..display.table import Shown, Table
 
 SCHEMA = 1
 BOTH_SIDES = "swizzle, both sides"
@@ -69,8 +69,8 @@ class Mutant:
         return not self.found and bool(self.why) and not self.why.startswith(_MISSED)
 
 
-@dataclass(frozen=True)
-class Mutants:
+@dataclass(frozen=True, repr=False)
+class Mutants(Shown):
     """All recorded mutants; shows as a table of kernels."""
 
     kernels: tuple[str, ...]
@@ -125,11 +125,9 @@ class Mutants:
         date = str(self.environment.get("date") or "")[:10]
         return f"Simulator, recorded {date}, commit {self.environment.get('commit')}."
 
-    def __repr__(self) -> str:
-        return repr(self.by_kernel())
-
-    def _repr_html_(self) -> str:
-        return self.by_kernel()._repr_html_()
+    def shown(self) -> Table:
+        """What became of the mutants of each kernel."""
+        return self.by_kernel()
 
 
 def _cells(mutants: Sequence[Mutant]) -> tuple[str, ...]:

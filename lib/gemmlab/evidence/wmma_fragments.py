@@ -17,7 +17,7 @@ import numpy as np
 from .. import measurements, sim
 from ..core.errors import ArgumentError, LaunchError, MeasurementError
 from ..core.paths import measurements_folder, repository_root
-from ..display import table as _html
+from ..display.table import Shown, Table
 from ..gpu import build
 from ..layouts.fragments import FRAGMENTS, WARP, Fragment
 from ..run.backend import default_backend
@@ -33,8 +33,8 @@ _SUMS = {"fp32": {"float32": "float"}, "fp16": {"float16": "__half"}}
 Elements = tuple[tuple[tuple[int, int], ...], ...]
 
 
-@dataclass(frozen=True)
-class Measured:
+@dataclass(frozen=True, repr=False)
+class Measured(Shown):
     """What each lane of a fragment was found to hold.
 
     elements: of each lane, (row, column) of x[0], x[1] and so on, also of those that repeat.
@@ -68,12 +68,6 @@ class Measured:
         elements = tuple(tuple(divmod(n, columns) for n in held) for held in data["lanes"])
         return cls(data["name"], data["dtype"], data["order"], elements, origin)
 
-    def __repr__(self) -> str:
-        return _html.text_table(*self._table(), notes=["", *self._notes()])
-
-    def _repr_html_(self) -> str:
-        return _html.table(*self._table(), notes=self._notes())
-
     @property
     def _distinct(self) -> int:
         """Elements of a lane before they repeat."""
@@ -83,14 +77,15 @@ class Measured:
                 return n
         return every
 
-    def _table(self) -> tuple[list[str], list[list[str]], str]:
+    def shown(self) -> Table:
         """A row for each lane, without what repeats."""
         count = self._distinct
         rows = [
             [str(lane), *(f"{row},{column}" for row, column in held[:count])]
             for lane, held in enumerate(self.elements)
         ]
-        return ["lane", *(f"x[{i}]" for i in range(count))], rows, "n" * (count + 1)
+        head = ["lane", *(f"x[{i}]" for i in range(count))]
+        return Table(head, rows, "n" * len(head), self._notes())
 
     def _notes(self) -> list[str]:
         every, count = len(self.elements[0]), self._distinct

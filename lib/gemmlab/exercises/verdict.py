@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..display import table as _html
+from ..display.table import Judgement, Shown
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Shown):
     """Whether an answer is right, and why or why not; `items` are single findings."""
 
     solved: bool
     message: str
     items: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        head = f"{'Solved' if self.solved else 'Not yet'}: {self.message}"
-        return "\n".join((head, *(f"  {item}" for item in self.items)))
-
-    def _repr_html_(self) -> str:
+    def shown(self) -> Judgement:
+        """The word, and the findings below it."""
         word = "Solved" if self.solved else "Not yet"
-        return _html.verdict(self.solved, word, self.message, self.items)
+        items = [f"  {item}" for item in self.items]
+        return Judgement(self.solved, word, self.message, items, plain=f"{word}: {self.message}")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from .. import measurements
 from ..bench.protocol import tf32_off
 from ..bench.timing import GpuTimer, Launch
-from ..display import table as _html
 from ..display.numbers import show_rate, show_time
+from ..display.table import Shown, Table
 from ..gpu.telemetry import environment
 from ..run.backend import default_backend
 
@@ -33,19 +33,16 @@ class Timed:
         return 2 * self.size**3 / self.time_us / 1e6
 
 
-@dataclass(frozen=True)
-class Pitfalls:
+@dataclass(frozen=True, repr=False)
+class Pitfalls(Shown):
     """All ways, on one GPU; `source` is "live" or "recorded"."""
 
     ways: tuple[Timed, ...]
     source: str
     environment: dict
 
-    def to_dict(self) -> dict:
-        """Plain data, for the recorded file."""
-        return asdict(self)
-
-    def _table(self) -> tuple[list[str], list[list[str]], str, list[str]]:
+    def shown(self) -> Table:
+        """A row for each way."""
         rows = [
             [
                 way.way,
@@ -58,13 +55,8 @@ class Pitfalls:
         ]
         made = measurements.made_on(self.environment, self.source)
         note = f"cuBLAS through torch.matmul, fp32. {made}"
-        return ["how it was timed", "size", "time", "TFLOP/s", "power"], rows, "tnnnn", [note]
-
-    def __repr__(self) -> str:
-        return _html.text_table(*self._table())
-
-    def _repr_html_(self) -> str:
-        return _html.table(*self._table())
+        head = ("how it was timed", "size", "time", "TFLOP/s", "power")
+        return Table(head, rows, "tnnnn", [note], close=True)
 
 
 def pitfalls() -> Pitfalls:

@@ -1,27 +1,21 @@
 """The mistakes that a ring of TMA stages invites, and what the simulator says of each.
 
-`python -m gemmlab.experiments.ring` writes them for MbarrierTimeline, which quotes them.
+MbarrierTimeline quotes what tools/ring_findings.py has kept of it.
 """
 
 from __future__ import annotations
-
-import json
-import re
-from pathlib import Path
 
 import numpy as np
 
 from .. import sim
 from ..core.paths import repository_root
-from ..layouts.mbarrier.model import MODES, Ring, mistakes
+from ..layouts.mbarrier.model import Ring
 from ..layouts.mbarrier.run import run_ring
 from ..sim.trace import Findings
-from ..widgets import mbarrier_timeline
 
 PROBE = "probes/ring.cuh"
 FLOATS, TILES = 1024, 6  # of a tile of A or B; of a run
 STAGES, CONSUMERS = (2, 3, 4), (2, 3, 4)
-RECORD = Path(mbarrier_timeline.__file__).with_name("findings.json")
 
 _WAIT_FULL = "mbarrier_wait(smem_addr(&full[s]), parity);"
 _WAIT_EMPTY = "mbarrier_wait(smem_addr(&empty[s]), parity ^ 1);"
@@ -98,92 +92,3 @@ def quoted(ring: Ring) -> Findings:
     kind = run_ring(ring).outcome
     found = [f for f in findings(ring) if kind in KINDS.get(f.kind, ())]
     return Findings(found if kind == "deadlock" else found[-1:])
-
-
-def changed_lines(mode: str, mistake: str) -> list[list]:
-    """The lines of the mode's kernel that a mistake changes: number, before, after."""
-    before = _text().splitlines()
-    after = _text(mistake).splitlines()
-    kernels = [i for i, line in enumerate(before) if line.startswith("__global__")]
-    first, last = (kernels[0], kernels[1]) if mode == "producer warp" else (kernels[1], len(before))
-    return [
-        [i + 1, _code(old), _code(new)]
-        for i, (old, new) in enumerate(zip(before, after, strict=True))
-        if old != new and (i < kernels[0] or first <= i < last)
-    ]
-
-
-def _text(mistake: str = "none") -> str:
-    """The probe's text, with a mistake in it."""
-    path = repository_root() / "kernels" / PROBE
-    text = path.read_text(encoding="utf-8")
-    for old, new in RING_MISTAKES.get(mistake, {}).items():
-        text = text.replace(old, new)
-    return text
-
-
-def record() -> dict:
-    """What findings.json holds: each mistake's changed lines, and its sentences.
-
-    quotes: by mode, mistake, consumers and stages the numbers of `texts`; of a text the message and
-    the lines that it names.
-    """
-    texts: list[dict] = []
-    data: dict = {"tiles": TILES, "changes": {}, "quotes": {}, "texts": texts}
-    for mode in MODES:
-        known = [mistake for mistake in mistakes(mode, max(CONSUMERS)) if mistake != "none"]
-        data["changes"][mode] = {m: changed_lines(mode, m) for m in known}
-        data["quotes"][mode] = {m: _quotes(mode, m, texts) for m in known}
-    return data
-
-
-def _quotes(mode: str, mistake: str, texts: list[dict]) -> dict[str, dict[str, list[int]]]:
-    """By consumers and stages the numbers of the sentences; new ones are added to `texts`."""
-    lines = _text(mistake).splitlines()
-    found: dict[str, dict[str, list[int]]] = {}
-    for consumers in CONSUMERS:
-        if mistake not in mistakes(mode, consumers):
-            continue
-        found[str(consumers)] = {}
-        for stages in STAGES:
-            said = [
-                _entry(f.message, lines)
-                for f in quoted(Ring(mode, mistake, TILES, stages, consumers))
-            ]
-            texts += [entry for entry in said if entry not in texts]
-            found[str(consumers)][str(stages)] = [texts.index(entry) for entry in said]
-    return found
-
-
-def _entry(message: str, lines: list[str]) -> dict:
-    numbers = sorted({int(n) for n in re.findall(r"\b[Ll]ine (\d+)", message)})
-    return {"message": message, "lines": [[n, _code(lines[n - 1])] for n in numbers]}
-
-
-def _code(line: str) -> str:
-    """A line without its comment."""
-    return line.partition("//")[0].strip()
-
-
-def written(data: dict) -> str:
-    """The text of findings.json: a line for each mistake of a mode, and for each sentence."""
-    by_mode = {
-        part: _object({mode: _object(_dumped(rows)) for mode, rows in data[part].items()})
-        for part in ("changes", "quotes")
-    }
-    texts = ",\n".join(map(json.dumps, data["texts"]))
-    return _object({"tiles": data["tiles"], **by_mode, "texts": f"[\n{texts}\n]"}) + "\n"
-
-
-def _dumped(rows: dict) -> dict[str, str]:
-    return {key: json.dumps(row) for key, row in rows.items()}
-
-
-def _object(parts: dict[str, str]) -> str:
-    """A JSON object with a line for each key, of values that are JSON already."""
-    rows = ",\n".join(f"{json.dumps(key)}: {text}" for key, text in parts.items())
-    return f"{{\n{rows}\n}}"
-
-
-if __name__ == "__main__":
-    RECORD.write_text(written(record()), encoding="utf-8")

@@ -13,8 +13,8 @@ from itertools import product
 
 from .. import measurements
 from ..bench.bench import bench
-from ..display import table as _html
 from ..display.numbers import show_rate, show_share
+from ..display.table import Shown, Table
 from ..gpu import build
 from ..gpu.toolchain import arch
 from ..layouts.shared.banks import WARP, wavefronts
@@ -138,8 +138,8 @@ class Row:
     spill_bytes: int | None = None
 
 
-@dataclass(frozen=True)
-class Subtiles:
+@dataclass(frozen=True, repr=False)
+class Subtiles(Shown):
     """The experiment's rows. source: "live", "recorded", or "" where nothing was measured."""
 
     rows: tuple[Row, ...]
@@ -157,13 +157,7 @@ class Subtiles:
         """The rows as a map that the reader can explore; see `heat_map`."""
         return heat_map(self, metric, caption)
 
-    def __repr__(self) -> str:
-        return _html.text_table(*self._table(), ["", *self._notes()])
-
-    def _repr_html_(self) -> str:
-        return _html.table(*self._table(), self._notes())
-
-    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    def shown(self) -> Table:
         """One line a configuration, those with the fewest wavefronts first."""
         head = ("TM", "TN", "WMITER", "WNITER", "wavefronts A + B", "loads")
         head += (f"TFLOP/s, {ARTICLE_GPU}", "TFLOP/s here", "of cuBLAS", "spills")
@@ -175,7 +169,7 @@ class Subtiles:
             speeds = (_shown(one.article, "{:.2f}".format), _shown(row.tflops, show_rate))
             rest = (_shown(row.ratio, show_share), _shown(row.spill_bytes, "{} B".format))
             rows.append((*(str(value) for value in asdict(one).values()), *counted, *speeds, *rest))
-        return head, rows, "nnnnnnnnnn"
+        return Table(head, rows, "nnnnnnnnnn", self._notes())
 
     def _notes(self) -> list[str]:
         lines = [

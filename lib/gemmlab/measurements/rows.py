@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from ..core.errors import MeasurementError
 from ..core.precision import precision as types_of
-from ..display import table as _html
 from ..display.numbers import show, show_rate, show_share, show_size, show_time
+from ..display.table import Shown, Table
 from .provenance import made_on
 
 BASELINES = {
@@ -58,8 +58,8 @@ class BenchRow:
         return show_size((self.M, self.N, self.K))
 
 
-@dataclass(frozen=True)
-class BenchResult:
+@dataclass(frozen=True, repr=False)
+class BenchResult(Shown):
     """Rows of one run on one GPU; `source` is "live" or "recorded".
 
     `conditions` holds, for each size, the range of clock, power and temperature during the run.
@@ -106,10 +106,6 @@ class BenchResult:
         )
         return BenchResult(rows, self.source, self.environment, self.conditions, self.note)
 
-    def to_dict(self) -> dict:
-        """Plain data, for `bench --json` and the recorded file."""
-        return asdict(self)
-
     @staticmethod
     def from_dict(data: dict) -> BenchResult:
         """The inverse of `to_dict`. Raises TypeError or KeyError for other data."""
@@ -122,15 +118,8 @@ class BenchResult:
             data.get("note", ""),
         )
 
-    def __repr__(self) -> str:
-        return _html.text_table(*self._table(), notes=["", *self._notes()])
-
-    def _repr_html_(self) -> str:
-        quiet = [i for i, row in enumerate(self.rows) if row.kernel in BASELINES]
-        return _html.table(*self._table(), notes=self._notes(), quiet=quiet)
-
-    def _table(self) -> tuple[list[str], list[list[str]], str]:
-        """Head, cells and alignment; what is the same in all rows stands in the notes instead."""
+    def shown(self) -> Table:
+        """A row for each kernel and size; what is the same in all rows is in the notes instead."""
         columns = {
             "kernel": lambda r: BASELINES.get(r.kernel, r.kernel),
             "size": lambda r: r.size,
@@ -156,7 +145,9 @@ class BenchResult:
             del columns["types"]
         words = ("kernel", "configuration", "mode", "types")
         align = "".join("t" if name in words else "n" for name in columns)
-        return list(columns), [[cell(r) for cell in columns.values()] for r in self.rows], align
+        rows = [[cell(r) for cell in columns.values()] for r in self.rows]
+        quiet = [i for i, row in enumerate(self.rows) if row.kernel in BASELINES]
+        return Table(list(columns), rows, align, self._notes(), quiet)
 
     def _notes(self) -> list[str]:
         lines = [made_on(self.environment, self.source)]

@@ -22,9 +22,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import MeasurementError
 from ..core.files import json_text, write_whole
@@ -37,26 +38,47 @@ from .trials import TuningTrial
 
 SCHEMA = 1
 SECTIONS = (
-    *("benchmark", "experiments", "subtiles", "power", "shapes", "tuning"),
-    *("pitfalls", "probes", "tensor_cores", "faults", "resources"),
-    *("counters", "traffic", "limits", "arbitration"),
+    "benchmark",
+    "experiments",
+    "subtiles",
+    "power",
+    "shapes",
+    "tuning",
+    "pitfalls",
+    "probes",
+    "tensor_cores",
+    "faults",
+    "resources",
+    "counters",
+    "traffic",
+    "limits",
+    "arbitration",
 )
 _TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes")
+# Of lists in a section: what an entry is called, and its keys.
+_KEYS = {
+    ("pitfalls", "ways"): ("a way", {"way", "size", "time_us", "power_w"}),
+    ("faults", "outcomes"): ("an outcome", {"fault", "runs", "wrong", "share", "end"}),
+}
+_Pairs = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
 
-class _Recorded(dict):
-    """A table of a section: what it lacks is a MeasurementError that says how to record it."""
+class _Recorded(dict[str, Any]):
+    """A table of a section: what it lacks is a MeasurementError that says how to record it.
 
-    def __init__(self, section: str, family: str, data: dict):
+    It can be made of (key, value) pairs alone, because `dataclasses.asdict` copies it so.
+    """
+
+    def __init__(self, data: _Pairs, section: str = "", family: str = FAMILIES[0]):
         super().__init__(
             {
-                key: _Recorded(section, family, value) if isinstance(value, dict) else value
-                for key, value in data.items()
+                key: _Recorded(value, section, family) if isinstance(value, dict) else value
+                for key, value in dict(data).items()
             }
         )
         self._section, self._family = section, family
 
-    def __missing__(self, key: str):
+    def __missing__(self, key: str) -> Any:
         raise MeasurementError(
             f"{self._section}: {key} is not in the recording; "
             f"`{_command(self._family, self._section)}` on a GPU adds it"
@@ -89,7 +111,7 @@ class Measurements:
             )
         if reason := data.get("omitted"):
             raise MeasurementError(f"{name}: could not be recorded for {self.gpu}: {reason}")
-        return _Recorded(name, self.family, data)
+        return _Recorded(data, name, self.family)
 
     def bench(self, experiments: bool = False) -> BenchResult:
         """All recorded timings of the steps and of the baselines of their precision, at cubes.
@@ -240,9 +262,7 @@ def _validate(gpu: object, sections: dict) -> None:
             raise TypeError(f"{name}: has no rows")
     for trial in sections["tuning"]["trials"] if "tuning" in sections else ():
         TuningTrial.from_dict(trial)
-    for way in sections.get("pitfalls", {}).get("ways", ()):
-        if set(way) != {"way", "size", "time_us", "power_w"}:
-            raise TypeError("pitfalls: a way is not complete")
-    for outcome in sections.get("faults", {}).get("outcomes", ()):
-        if set(outcome) != {"fault", "runs", "wrong", "share", "end"}:
-            raise TypeError("faults: an outcome is not complete")
+    for (section, part), (what, keys) in _KEYS.items():
+        for entry in sections.get(section, {}).get(part, ()):
+            if set(entry) != keys:
+                raise TypeError(f"{section}: {what} is not complete")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from .. import sim
 from ..core.errors import BackendError, BuildError
-from ..display import table as _html
+from ..display.table import Judgement, Shown
 from ..gpu import build, ptxas
 from ..gpu.ptxas import Resources
 from ..gpu.toolchain import arch, find_nvcc
@@ -24,8 +24,8 @@ _AXES = {"BM": ("tile", 0), "BN": ("tile", 1), "BK": ("tile", 2)}
 _AXES |= {"TM": ("thread_tile", 0), "TN": ("thread_tile", 1)}
 
 
-@dataclass(frozen=True)
-class Built:
+@dataclass(frozen=True, repr=False)
+class Built(Shown):
     """What a `%%kernel` cell made.
 
     backend: "gpu" or "sim". resources: what ptxas says, None without nvcc; facts: what is known
@@ -39,11 +39,9 @@ class Built:
     facts: str
     architecture: str = ""
 
-    def __repr__(self) -> str:
-        return "\n".join((self._headline(), *self._details()))
-
-    def _repr_html_(self) -> str:
-        return _html.verdict(True, "Built", self._headline(), self._details())
+    def shown(self) -> Judgement:
+        """How it was compiled, what it uses, and what to do next."""
+        return Judgement(True, "Built", self._headline(), self._details())
 
     def _headline(self) -> str:
         how = {"gpu": "with nvcc for this GPU", "sim": "for the simulator"}[self.backend]

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from .. import measurements
 from ..core.errors import BackendError, MeasurementError
 from ..core.paths import cache_dir
-from ..display import table as _html
+from ..display.table import table, text_table
 from ..gpu import requirements
 from ..gpu.telemetry import Gpu
 from ..gpu.toolchain import find_ncu, find_ninja, find_nvcc
@@ -69,9 +69,9 @@ class DeviceReport:
 
     def __repr__(self) -> str:
         rows = [(item.name, "ok" if item.ok else "--", item.found) for item in self.items]
-        table = _html.text_table(("what", "", "found"), rows, "ttt")
+        found = text_table(("what", "", "found"), rows, "ttt")
         hints = [f"{item.name}: {item.hint}." for item in self.items if item.hint]
-        return "\n".join([self._headline(), "", table, *([""] if hints else []), *hints])
+        return "\n".join([self._headline(), "", found, *([""] if hints else []), *hints])
 
     def _repr_html_(self) -> str:
         rows = [
@@ -83,7 +83,7 @@ class DeviceReport:
             for item in self.items
         ]
         missing = [i for i, item in enumerate(self.items) if not item.ok]
-        return _html.table(("", "", "found"), rows, "ttw", [self._headline()], missing)
+        return table(("", "", "found"), rows, "ttw", [self._headline()], missing)
 
     def _headline(self) -> str:
         heads = {"gpu": "Kernels run on the GPU", "sim": "Kernels run on the simulator"}

@@ -13,7 +13,8 @@ from ..core.errors import ArgumentError, SlowRunError
 
 # A run that would take longer is stopped, unless it was allowed to.
 SLOW_SECONDS = 60.0
-# How long a block may make no progress (runtime/engine/watchdog.h); $GEMMLAB_SIM_BUDGET_S overrides.
+# How long a block may make no progress (runtime/engine/watchdog.h), unless
+# $GEMMLAB_SIM_BUDGET_S says otherwise.
 BUDGET_SECONDS = 10.0
 
 _POLL = 0.05  # seconds

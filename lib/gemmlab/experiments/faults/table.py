@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from ... import measurements
 from ...core.errors import ArgumentError, MeasurementError
-from ...display import table as _html
+from ...display.table import Shown, Table
 from ...gpu.telemetry import environment
 from . import try_wait
 from .kernels import FAULTS, known
 from .runs import FAMILY, SECTION, Outcome, can_try, measure
 
 
-@dataclass(frozen=True)
-class TmaFaults:
+@dataclass(frozen=True, repr=False)
+class TmaFaults(Shown):
     """What came of each mistake on one GPU; `source` is "live" or "recorded"."""
 
     outcomes: tuple[Outcome, ...]
@@ -32,27 +32,16 @@ class TmaFaults:
         there = ", ".join(repr(outcome.fault) for outcome in self.outcomes)
         raise ArgumentError(f"name: there is no {name!r}, only {there}")
 
-    def to_dict(self) -> dict:
-        """Plain data."""
-        return asdict(self)
-
-    def __repr__(self) -> str:
-        return _html.text_table(*self._table(), ["", *self._notes()])
-
-    def _repr_html_(self) -> str:
-        return _html.table(*self._table(), self._notes())
-
-    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    def shown(self) -> Table:
+        """A row for each mistake."""
         rows = [(outcome.fault, str(outcome)) for outcome in self.outcomes]
-        return ("variant of a step", "on the GPU"), rows, "tw"
-
-    def _notes(self) -> list[str]:
         M, N, K = self.shape
-        return [
+        notes = [
             f"M = {M}, N = {N}, K = {K}, {self.precision}, new random integers in every run. Each "
             "variant ran in a process of its own.",
             measurements.made_on(self.environment, self.source),
         ]
+        return Table(("variant of a step", "on the GPU"), rows, "tw", notes)
 
 
 def tma_faults(*names: str) -> TmaFaults:

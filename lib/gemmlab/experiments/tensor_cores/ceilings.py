@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 
 from ... import measurements
 from ...core.errors import ArgumentError
-from ...display import table as _html
 from ...display.numbers import show, show_rate, show_share
+from ...display.table import Shown, Table
 from ...gpu.telemetry import environment
 from ...measurements.store import Measurements
 from ...run.backend import default_backend
@@ -17,8 +17,8 @@ from .probes import ON_REGISTERS, SUSTAINED_S, Row, burst_rows, measure
 SECTION, FAMILY = "tensor_cores", "hgemm"  # where it is recorded
 
 
-@dataclass(frozen=True)
-class TensorCores:
+@dataclass(frozen=True, repr=False)
+class TensorCores(Shown):
     """All probes on one GPU; `source` is "live" or "recorded"; left_out: what and why."""
 
     rows: tuple[Row, ...]
@@ -41,17 +41,8 @@ class TensorCores:
                 return row.tflops / other.tflops
         return None
 
-    def to_dict(self) -> dict:
-        """Plain data."""
-        return asdict(self)
-
-    def __repr__(self) -> str:
-        return _html.text_table(*self._table(), ["", *self._notes()])
-
-    def _repr_html_(self) -> str:
-        return _html.table(*self._table(), self._notes())
-
-    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    def shown(self) -> Table:
+        """A row for each probe under each load."""
         head = ("probe", "load", "FLOP/clk/SM", "shared memory allows", "TFLOP/s", "of wgmma")
         rows = [
             (
@@ -66,7 +57,7 @@ class TensorCores:
             )
             for row in self.rows
         ]
-        return (*head, "SM clock", "power"), rows, "ttnnnnnn"
+        return Table((*head, "SM clock", "power"), rows, "ttnnnnnn", self._notes())
 
     def _notes(self) -> list[str]:
         lines = [
