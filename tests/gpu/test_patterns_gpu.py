@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -12,6 +9,7 @@ import pytest
 from gemmlab.core.errors import MeasurementError
 from gemmlab.evidence import patterns as agreement
 from gemmlab.gpu.toolchain import find_ncu
+from tools.evidence import record_patterns
 
 pytestmark = pytest.mark.gpu
 
@@ -20,15 +18,10 @@ EVERY = 12  # of the recorded patterns of a kind
 
 @pytest.fixture(scope="module")
 def recorder() -> ModuleType:
-    """record_patterns.py, which is a script."""
+    """What measures them; it needs ncu."""
     if find_ncu() is None:
         pytest.skip("no ncu")
-    path = Path(__file__).with_name("record_patterns.py")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
+    return record_patterns
 
 
 def measured(recorder: ModuleType, entries: list[dict]) -> list[dict]:

@@ -9,12 +9,9 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
+from tools import execute
+
 RAN_ON = {"backend": "sim", "found": {}, "date": "2026-01-01", "commit": "0000000"}
-
-
-@pytest.fixture(scope="module")
-def execute(book_script):
-    return book_script("execute")
 
 
 @pytest.fixture
@@ -28,7 +25,7 @@ def write(tmp_path: Path):
 
 
 @pytest.mark.slow
-def test_outputs_are_stored_and_a_solution_is_folded(execute, write):
+def test_outputs_are_stored_and_a_solution_is_folded(write):
     path = write(
         new_code_cell("import ipywidgets as w\nw.IntSlider()"),
         new_code_cell("6 * 7", metadata={"tags": ["solution"]}),
@@ -45,7 +42,7 @@ def test_outputs_are_stored_and_a_solution_is_folded(execute, write):
 
 
 @pytest.mark.slow
-def test_a_chapter_that_fails_stays_as_it_was(execute, write):
+def test_a_chapter_that_fails_stays_as_it_was(write):
     path = write(new_code_cell("1 / 0"))
     before = path.read_bytes()
     with pytest.raises(CellExecutionError, match="ZeroDivisionError"):

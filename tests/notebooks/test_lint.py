@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tools.refresh import refreshed
+
 BOOK = Path(__file__).resolve().parents[2] / "book"
 NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
 LONGEST_CELL = 25
@@ -71,8 +73,7 @@ def test_no_state_of_a_live_widget(notebook):
     assert not [o for o in outputs(notebook) if any("widget-view" in m for m in o.get("data", {}))]
 
 
-def test_stored_widgets_have_the_current_code(notebook, book_script):
-    refreshed = book_script("refresh").refreshed
+def test_stored_widgets_have_the_current_code(notebook):
     html = ["".join(o.get("data", {}).get("text/html", "")) for o in outputs(notebook)]
     assert all(refreshed(text) == text for text in html), "make widgets"
 

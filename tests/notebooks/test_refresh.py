@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import base64
 
-import pytest
-
 from gemmlab.widgets import BankMap
+from tools.refresh import refreshed
 
 
-@pytest.fixture(scope="module")
-def refreshed(book_script):
-    return book_script("refresh").refreshed
-
-
-def test_a_current_widget_stays_as_it_is(refreshed):
+def test_a_current_widget_stays_as_it_is():
     html = BankMap().to_html()
     assert refreshed(html) == html
 
 
-def test_old_code_and_style_are_replaced(refreshed):
+def test_old_code_and_style_are_replaced():
     html = BankMap().to_html()
     module = base64.b64encode(BankMap._esm.encode()).decode()
     old = html.replace(module, "b2xk").replace(BankMap._css, ".gl { color: red }")
@@ -27,6 +21,6 @@ def test_old_code_and_style_are_replaced(refreshed):
     assert refreshed(old) == html
 
 
-def test_other_html_stays_as_it_is(refreshed):
+def test_other_html_stays_as_it_is():
     html = "<style>p { color: red }</style><p>data-widget</p>"
     assert refreshed(html) == html

@@ -1,6 +1,6 @@
 """Kernels with one small mistake: made mechanically, and found by the simulator.
 
-All of them take minutes (`python tests/sim/mutants.py --full`); here, some of every kind.
+All of them take minutes (`python -m tools.mutants --full`); here, some of every kind.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from mutation import table
-from mutation.code import Code
-from mutation.mutants import mutants
-from mutation.pool import Pool
-from mutation.sample import sample
-from mutation.subjects import SUBJECTS, Subject
 
 from gemmlab.core.errors import MeasurementError
 from gemmlab.evidence import mutants as mutation
+from tools.mutants import table
+from tools.mutants.code import Code
+from tools.mutants.mutants import mutants
+from tools.mutants.pool import Pool
+from tools.mutants.sample import sample
+from tools.mutants.subjects import SUBJECTS, Subject
 
 ALL = {s.name: mutants(s.name, s.sources()) for s in SUBJECTS}
 EVERY = [mutant for of_one in ALL.values() for mutant in of_one]
@@ -47,7 +47,7 @@ def verdicts(pool):
 
 @pytest.mark.parametrize("mutant", CHOSEN, ids=lambda m: m.id)
 def test_the_mutant_is_found_as_recorded(verdicts, mutant):
-    recorded = next(m.verdict for m in mutation.load().mutants if m.id == mutant.id)
+    recorded = next(m.verdict for m in mutation.recorded_mutants().mutants if m.id == mutant.id)
     verdict = verdicts[mutant.id]["verdict"]
     if "same" not in (recorded, verdict):  # as which other mutant: not all are here
         assert verdict == recorded, mutant.after
@@ -72,14 +72,12 @@ def test_the_kernel_itself_is_right(pool, subject):
 
 
 def test_recorded_mutants_are_those_of_todays_kernels():
-    recorded = {m.id: (m.before, m.after) for m in mutation.load().mutants}
-    assert recorded == {m.id: (m.before, m.after) for m in EVERY}, (
-        "python tests/sim/mutants.py --full"
-    )
+    recorded = {m.id: (m.before, m.after) for m in mutation.recorded_mutants().mutants}
+    assert recorded == {m.id: (m.before, m.after) for m in EVERY}, "python -m tools.mutants --full"
 
 
 def test_nearly_all_are_found_and_the_others_explained():
-    recorded = mutation.load()
+    recorded = mutation.recorded_mutants()
     assert recorded.rate >= 0.98
     left = [m for m in recorded.counted if not m.found]
     assert [m.id for m in left if not m.why] == []
@@ -88,7 +86,7 @@ def test_nearly_all_are_found_and_the_others_explained():
 
 
 def test_tables_add_up():
-    recorded = mutation.load()
+    recorded = mutation.recorded_mutants()
     for shown in (recorded.by_kernel(), recorded.by_operator()):
         *rows, total = shown.rows
         assert total[1] == str(len(recorded.counted))
@@ -103,7 +101,7 @@ def test_tables_add_up():
 
 def test_a_missing_table_says_how_to_make_it(tmp_path):
     with pytest.raises(MeasurementError, match="--full"):
-        mutation.load(tmp_path / "none.json")
+        mutation.recorded_mutants(tmp_path / "none.json")
 
 
 def test_what_is_written_is_read(tmp_path):
@@ -112,7 +110,7 @@ def test_what_is_written_is_read(tmp_path):
     made = [{"verdict": "finding", "kinds": ["race"]}, {"verdict": "values", "wrong": True}]
     path = tmp_path / "mutants.json"
     written = table.write([(subject, three, [*made, {"verdict": "survived"}])], path)
-    assert written == mutation.load(path)
+    assert written == mutation.recorded_mutants(path)
     assert [m.verdict for m in written.mutants] == ["finding", "values", "survived"]
     assert list(tmp_path.iterdir()) == [path]
 

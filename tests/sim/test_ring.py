@@ -13,6 +13,7 @@ from gemmlab.core.paths import repository_root
 from gemmlab.experiments import ring
 from gemmlab.layouts.mbarrier.model import MODES, Ring, mistakes
 from gemmlab.layouts.mbarrier.run import run_ring
+from tools import ring_findings
 
 MISTAKES = [(mode, m) for mode in MODES for m in mistakes(mode, 4) if m != "none"]
 
@@ -54,12 +55,12 @@ def test_with_two_warps_the_producer_may_miss_the_phase_of_one_arrival():
 
 @pytest.mark.parametrize(("mode", "mistake"), MISTAKES)
 def test_a_mistake_is_in_the_lines_that_are_shown(mode, mistake):
-    changed = ring.changed_lines(mode, mistake)
+    changed = ring_findings.changed_lines(mode, mistake)
     assert changed
     assert all(old != new for _, old, new in changed)
 
 
 def test_the_stored_sentences_are_the_simulator_s():
-    stored = ring.RECORD.read_text(encoding="utf-8")
-    assert stored == ring.written(ring.record()), "run `python -m gemmlab.experiments.ring`"
+    stored = ring_findings.RECORD.read_text(encoding="utf-8")
+    assert stored == ring_findings.written(ring_findings.record()), "python -m tools.ring_findings"
     json.loads(stored)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FUZZ = HERE / "fuzz.py"
+FUZZ = ("-m", "tools.fuzz")
 # Fibers switch stacks behind the sanitizer's back, so it leaves stacks alone: arrays on them are
 # checked by -fsanitize=bounds, which is part of "undefined".
 SANITIZED = (
@@ -55,6 +55,7 @@ def python(*command: str, **environment: str) -> str:
     settings = {"GEMMLAB_PROGRESS": "0", "GEMMLAB_SIM_BUDGET_S": "1", **environment}
     done = subprocess.run(
         [sys.executable, *command],
+        cwd=HERE.parents[1],
         env={**os.environ, **settings},
         capture_output=True,
         text=True,
@@ -79,7 +80,7 @@ def sanitizer() -> dict[str, str]:
 
 @pytest.mark.slow
 def test_malformed_launches_and_random_operations():
-    ends = ast.literal_eval(python(str(FUZZ), "1", "1500"))
+    ends = ast.literal_eval(python(*FUZZ, "1", "1500"))
     assert sum(ends.values()) == 1500
     # The kernels do run, and fail in many ways.
     assert len(ends) > 12
@@ -94,4 +95,4 @@ def test_the_runtime_under_sanitizers():
     plain = python("-c", samples)
     assert plain.count("gemm") == 7 and plain.count("True 0") == 3
     assert python("-c", samples, **environment) == plain
-    assert python(str(FUZZ), "2", "250", **environment) == python(str(FUZZ), "2", "250")
+    assert python(*FUZZ, "2", "250", **environment) == python(*FUZZ, "2", "250")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gemmlab import coverage
 from gemmlab.steps.registry import KERNELS
+from tools import coverage
 
 
 def test_no_system_is_listed_twice():
@@ -30,7 +30,7 @@ def test_table_names_each_step_beside_its_system():
 
 
 def test_documents_show_the_current_table():
-    assert coverage.outdated() == {}, "python -m gemmlab.coverage"
+    assert coverage.outdated() == {}, "python -m tools.coverage"
 
 
 def test_a_lost_marker_is_an_error():

@@ -1,0 +1,323 @@
+"""One short example for each public name, in the order in which the page shows the verbs.
+
+The cells run in the order of the page and share their variables. What a GPU timed, or what changes
+when measurements are recorded again, stands in MEASURED: the tests execute it and do not compare.
+"""
+
+from __future__ import annotations
+
+VERBS = {
+    "device": "lab.device()",
+    "kernel": 'lab.kernel("sgemm_06_swizzled_a")',
+    "source": 'lab.source("sgemm_06_swizzled_a", "dot")',
+    "diff": 'lab.diff("sgemm_06_swizzled_a")',
+    "variant": """\
+deeper = lab.variant("sgemm_06_swizzled_a", {"BK = 16": "BK = 8"}, label="BK = 8")
+lab.diff(deeper)""",
+    "experiment": 'lab.experiment("hgemm 14, BK = 64")',
+    "check": 'lab.check("sgemm_06_swizzled_a", [(128, 128, 16)], device="cpu")',
+    "matrices": """\
+A, B = lab.matrices(128, 256, 64, device="cpu")
+A.shape, B.shape, A.dtype""",
+    "trace": 'lab.trace("sgemm_05_transposed_a", M=128, N=128, K=16)',
+    "bench": 'lab.bench(["sgemm_05_transposed_a", "sgemm_06_swizzled_a"])',
+    "tune": 'lab.tune("sgemm_20_any_shape", [4096])',
+    "ptx": 'lab.ptx("tma_01_load", find="mbarrier", most=4)',
+    "ladder": 'print(repr(lab.ladder(until="sgemm_06_swizzled_a")))',
+    "predict": """\
+asked = lab.predict("How many wavefronts does a column of floats take?", 32, "wavefronts")
+print(repr(asked))""",
+}
+
+EVIDENCE = {
+    "evidence.agreement": 'print(*repr(lab.evidence.agreement()).splitlines()[:4], sep="\\n")',
+    "evidence.conflicts": 'lab.evidence.conflicts("sgemm_06_swizzled_a")',
+    "evidence.copies_past_l1": "lab.evidence.copies_past_l1()",
+    "evidence.measured_fragment": """\
+measured = lab.evidence.measured_fragment("wmma.m16n16k16 A")
+print(*repr(measured).splitlines()[:4], sep="\\n")""",
+    "evidence.recorded_fragments": "len(lab.evidence.recorded_fragments())",
+    "evidence.recorded_mutants": """\
+found = lab.evidence.recorded_mutants()
+print(*repr(found).splitlines()[:5], sep="\\n")""",
+    "evidence.sanitizer": "lab.evidence.sanitizer()",
+    "evidence.single_requests": "lab.evidence.single_requests()",
+    "evidence.whole_kernels": 'print(*repr(lab.evidence.whole_kernels()).splitlines()[:4], sep="\\n")',
+}
+
+EXERCISES = {
+    "exercises.Verdict": 'lab.exercises.Verdict(False, "Lanes 0 and 8 meet in bank 0.")',
+    "exercises.block_order": """\
+lab.exercises.block_order(lambda t, rows, columns: (t // columns, t % columns), panels=700)""",
+    "exercises.box_source": """\
+def source(m, x, y, row, column):
+    return (y + row) * m.stride_bytes + (x + column) * m.element
+
+
+lab.exercises.box_source(source)""",
+    "exercises.copies": "lab.exercises.copies(lambda t: (t // 8, t % 8), row_bytes=128)",
+    "exercises.fragment_layout": """\
+lab.exercises.fragment_layout(lambda lane, register, half: (lane // 4, lane % 4 * 2 + half))""",
+    "exercises.judge": """\
+shifted = lab.variant("sgemm_05_transposed_a", {"float sA[BK][BM]": "float sA[BK][BM + 4]"})
+lab.exercises.judge(shifted, conflicts=0)""",
+    "exercises.mapping": "lab.exercises.mapping(lambda lane: (lane, 0), rows=2, cols=16)",
+    "exercises.parities": """\
+lab.exercises.parities(lambda c, k, tiles, stages: (k % stages, k // stages % 2, 1))""",
+    "exercises.ring": """\
+init = "mbarrier_init(smem_addr(&empty[s]), consumers);"
+lab.exercises.ring({init: init.replace("consumers", "consumers + 1")})""",
+    "exercises.swizzle": """\
+lab.exercises.swizzle("col", rows=8, store="row = lane%2*4; col = lane/2")""",
+    "exercises.swizzle16": "lab.exercises.swizzle16(lambda row, chunk: chunk, row_bytes=128)",
+    "exercises.thread_tile": """\
+lab.exercises.thread_tile(TM=8, TN=8, fmas_per_value=5, registers=200)""",
+    "exercises.warp_tile": "lab.exercises.warp_tile(64, 64, allows=5000, accumulators=200)",
+}
+
+EXPERIMENTS = {
+    "experiments.RING_MISTAKES": "list(lab.experiments.RING_MISTAKES)",
+    "experiments.fault": 'lab.diff(lab.experiments.fault("01, no fence after mbarrier_init"))',
+    "experiments.pitfalls": "lab.experiments.pitfalls()",
+    "experiments.subtiles": 'print(*repr(lab.experiments.subtiles()).splitlines()[:4], sep="\\n")',
+    "experiments.tensor_cores": """\
+lab.experiments.tensor_cores().row("mma.sync m16n8k16, bf16").tflops""",
+    "experiments.tma_faults": 'lab.experiments.tma_faults("01, columns from an odd one on")',
+    "experiments.try_ring": """\
+findings, right = lab.experiments.try_ring(lab.experiments.RING_MISTAKES["full_count"], tiles=1)
+print(right, findings[0], sep="\\n")""",
+    "experiments.try_wait": "lab.experiments.try_wait()",
+}
+
+SHARED_MEMORY = {
+    "layouts.PRESETS": "lab.layouts.PRESETS",
+    "layouts.Access": 'lab.layouts.Access("column", width=4).elements(row_length=32)[:3]',
+    "layouts.Tile": "lab.layouts.Tile(rows=32, row_length=32)",
+    "layouts.Layout": """\
+lab.layouts.Layout.parse("pad 1").table(lab.layouts.Tile(rows=4, row_length=8))""",
+    "layouts.locate": """\
+tile = lab.layouts.Tile(rows=32, row_length=32)
+padded = lab.layouts.Layout.parse("pad 1")
+addresses = lab.layouts.locate(lab.layouts.Access("column"), tile, padded)
+addresses[:4]""",
+    "layouts.wavefronts": """\
+request = lab.layouts.wavefronts([128 * lane for lane in range(32)], width=4)
+request.wavefronts, request.minimum, lab.layouts.wavefronts(addresses, width=4).wavefronts""",
+    "layouts.describe": "print(lab.layouts.describe(request))",
+    "layouts.sectors": "lab.layouts.sectors([4096 * lane for lane in range(32)], width=4)",
+    "layouts.copy": """\
+lanes = range(32)
+lab.layouts.copy([16 * n for n in lanes], [16 * n for n in lanes], 16, past_l1=True).wavefronts""",
+    "layouts.row_major": "lab.layouts.row_major(row=2, col=5, row_length=32)",
+    "layouts.padded": "lab.layouts.padded(row=2, col=5, row_length=32, pad=1)",
+    "layouts.Swizzle": """\
+swizzle = lab.layouts.Swizzle(B=3, M=4, S=3)  # TMA's 128B swizzle, on bytes
+swizzle(16 * 8), swizzle.period, swizzle.is_bijective""",
+    "layouts.BitXor": """\
+lab.layouts.BitXor(((7, 4), (8, 5), (9, 6))).swizzle()""",
+    "layouts.for_columns": "lab.layouts.for_columns(row_length=64, element=2, width=16)",
+    "layouts.find_swizzle": """\
+lab.layouts.find_swizzle([[column ^ row for column in range(8)] for row in range(8)])""",
+    "layouts.transposed_a_column": "lab.layouts.transposed_a_column(k=4, m=0)",
+    "layouts.ldmatrix.READERS": "lab.layouts.ldmatrix.READERS",
+    "layouts.ldmatrix.ChunkTile": """\
+chunks = lab.layouts.ldmatrix.ChunkTile(rows=64, row_bytes=128)
+chunks.offset(row=1, chunk=2), chunks.role(7)""",
+    "layouts.ldmatrix.pointed": 'lab.layouts.ldmatrix.pointed("ldmatrix.x4")[6:10]',
+    "layouts.ldmatrix.read": """\
+as_is = lab.layouts.BitXor()
+request = lab.layouts.ldmatrix.read(chunks, as_is.of, "ldmatrix.x4")
+request.wavefronts, request.minimum""",
+    "layouts.ldmatrix.groups": """\
+found = lab.layouts.ldmatrix.groups(chunks, as_is.of, [(row, 0) for row in range(8)])
+found""",
+    "layouts.ldmatrix.write": "lab.layouts.ldmatrix.write(chunks, as_is.of).wavefronts",
+    "layouts.ldmatrix.torn": "lab.layouts.ldmatrix.torn(lab.layouts.BitXor(((7, 3),)))",
+    "layouts.ldmatrix.formula": """\
+lab.layouts.ldmatrix.formula(lab.layouts.BitXor(((7, 4), (8, 5), (9, 6))), chunks)""",
+    "layouts.ldmatrix.describe_map": "print(lab.layouts.ldmatrix.describe_map(as_is, chunks))",
+    "layouts.ldmatrix.describe_phase": "print(lab.layouts.ldmatrix.describe_phase(found, 0))",
+    "layouts.ldmatrix.describe_read": """\
+print(lab.layouts.ldmatrix.describe_read(request, "ldmatrix.x4"))""",
+    "layouts.ldmatrix.describe_write": """\
+written = lab.layouts.ldmatrix.write(chunks, as_is.of)
+print(lab.layouts.ldmatrix.describe_write(written, chunks))""",
+}
+
+OTHER_LAYOUTS = {
+    "layouts.FRAGMENTS": "list(lab.layouts.FRAGMENTS)[:6]",
+    "layouts.fragment": """\
+a = lab.layouts.fragment("mma.m16n8k16 A")
+a.holder(9, 3), a.element(lane=5, register=1, half=1)""",
+    "layouts.STEPS": 'lab.layouts.STEPS["sgemm_06_swizzled_a"]',
+    "layouts.Tiling": """\
+tiling = lab.layouts.Tiling(BM=128, BN=128, BK=16, WM=64, WN=32, TM=8, TN=8)
+tiling.threads, tiling.shared_bytes, tiling.intensity""",
+    "layouts.BlockOrder": """\
+strips = lab.layouts.BlockOrder(rows=32, columns=32, order="strips", height=8)
+strips.place(9), strips.waves, strips.panels()""",
+    "layouts.GPUS": "list(lab.layouts.GPUS)",
+    "layouts.occupancy": """\
+gpu = lab.layouts.GPUS["H200"]
+held = lab.layouts.occupancy(threads=256, registers=128, shared_bytes=16384, gpu=gpu)
+held, held.limited_by""",
+    "layouts.waves": "lab.layouts.waves(blocks=1024, at_once=2, sms=132)",
+    "layouts.Schedule": """\
+shares = lab.layouts.Schedule(tiles=5, k_tiles=8, most=4, min_share=1)
+shares.split, shares.blocks, shares.longest""",
+    "layouts.LastWave": """\
+last = lab.layouts.LastWave(tiles=5, k_tiles=8, most=4, min_share=1)
+last.rest, last.split, last.blocks""",
+    "layouts.Owners": """\
+owners = lab.layouts.Owners(tiles=140, k_tiles=64, most=132, min_share=6)
+owners.cut, owners.helpers, owners.busiest""",
+    "layouts.waves_paid": "lab.layouts.waves_paid(tiles=300, most=264)",
+    "layouts.Mbarrier": """\
+barrier = lab.layouts.Mbarrier.init(1).arrive_expect_tx(4096)
+barrier, barrier.complete_tx(4096)""",
+    "layouts.Ring": 'ring = lab.layouts.Ring(mistake="consumer_parity")',
+    "layouts.run_ring": "run = lab.layouts.run_ring(ring)\nrun.outcome",
+    "layouts.outcome": "print(lab.layouts.outcome(run))",
+    "layouts.Arguments": """\
+asked = lab.layouts.Arguments(rows=4096, columns=100, box_rows=128, box_columns=64)
+asked.box_bytes, asked.stride_bytes""",
+    "layouts.describe_map": "print(lab.layouts.describe_map(asked))",
+    "layouts.TensorMap": """\
+tensor_map = lab.layouts.TensorMap(rows=40, columns=104, box_rows=16, box_columns=64)
+tensor_map.box_bytes, tensor_map.pitch""",
+    "layouts.Box": """\
+box = tensor_map.box(x=64, y=32)
+box.bytes, box.zero_bytes, box.place(1, 0)""",
+}
+
+MEASUREMENTS = {
+    "measurements.BASELINES": "lab.measurements.BASELINES",
+    "measurements.SECTIONS": "lab.measurements.SECTIONS",
+    "measurements.SHAPES": "lab.measurements.SHAPES[:3]",
+    "measurements.SHAPES_TMA": "len(lab.measurements.SHAPES_TMA)",
+    "measurements.load": 'recorded = lab.measurements.load(family="sgemm")\nrecorded.gpu',
+    "measurements.recorded": 'lab.measurements.recorded().row("sgemm_06_swizzled_a", 4096)',
+    "measurements.sections": """\
+list(lab.measurements.sections(["sgemm", "tma"], "limits"))""",
+    "measurements.origin": "lab.measurements.origin(recorded.environment)",
+    "measurements.origins": "lab.measurements.origins([recorded.environment])",
+    "measurements.made_on": "lab.measurements.made_on(recorded.environment)",
+    "measurements.paths": "[path.name for path in lab.measurements.paths()]",
+    "measurements.slug": 'lab.measurements.slug("NVIDIA H200")',
+    "measurements.file_of": 'lab.measurements.file_of("NVIDIA H200", "tma").name',
+    "measurements.save": """\
+import tempfile
+
+with tempfile.TemporaryDirectory() as folder:
+    print(lab.measurements.save(recorded, f"{folder}/copy.json").name)""",
+    "measurements.stale": "lab.measurements.stale(recorded)",
+}
+
+PLOTS = {
+    "plots.ladder_chart": 'print(lab.plots.ladder_chart(until="sgemm_03_block_tiling").alt)',
+    "plots.walk": "print(lab.plots.walk().alt[:200], ...)",
+    "plots.lines": """\
+print(lab.plots.lines(kernels=["sgemm_06_swizzled_a"], metric="ratio").alt)""",
+    "plots.roofline": """\
+print(lab.plots.roofline(level="dram", kernels=["sgemm_01_naive", "sgemm_06_swizzled_a"]).alt)""",
+    "plots.METRICS": "lab.plots.METRICS",
+    "plots.LEVELS": "lab.plots.LEVELS",
+    "plots.ALL_LEVELS": 'lab.plots.ALL_LEVELS["shared"]',
+    "plots.Point": """\
+point = lab.plots.Point("mine", intensity=8.0, tflops=60.0, level="dram")
+point""",
+    "plots.Roof": """\
+roof = lab.plots.Roof("DRAM", 4.0, "TB/s", level="dram")
+roof.allows(8.0)  # TFLOP/s at 8 FLOP per byte""",
+    "plots.over": "lab.plots.over([point], [roof])[0].times",
+    "plots.recorded_points": 'lab.plots.recorded_points(recorded, "dram")[0]',
+    "plots.recorded_roofs": 'lab.plots.recorded_roofs(recorded, "dram")',
+    "plots.schedule_diagram": """\
+print(lab.plots.schedule_diagram(tiles=5, k_tiles=8, slots=4).alt)""",
+    "plots.sector_diagram": """\
+column = [4096 * lane for lane in range(32)]
+print(lab.plots.sector_diagram({"a column of A": column}).alt)""",
+    "plots.tile_diagram": """\
+print(lab.plots.tile_diagram("sgemm_04_register_tiling", thread=37).alt)""",
+}
+
+REGISTRY = {
+    "registry.KERNELS": "len(lab.registry.KERNELS)",
+    "registry.PRECISIONS": "list(lab.registry.PRECISIONS)",
+    "registry.names": "lab.registry.names()[:3]",
+    "registry.get": """\
+spec = lab.registry.get("sgemm_06_swizzled_a")
+spec.tile, spec.threads, spec.shared_bytes""",
+    "registry.family_of": 'lab.registry.family_of("bf16")',
+    "registry.program": 'lab.registry.program("sgemm_06_swizzled_a").name',
+}
+
+SIM = {
+    "sim.trace": """\
+trace = lab.sim.trace("sgemm_06_swizzled_a", M=128, N=128, K=16)
+trace.totals()["st.shared"]""",
+    "sim.compile_step": 'module = lab.sim.compile_step("sgemm_06_swizzled_a")\nmodule.name',
+    "sim.integer_matrices": """\
+A, B, C = lab.sim.integer_matrices(128, 128, 16)
+A.shape, B.shape, C.shape, A.dtype, int(A.min()), int(A.max())""",
+    "sim.compile_source": """\
+fixture = lab.sim.compile_source("tests/sim/fixtures/gemm_cp_async.cu", "launch_gemm_cp_async")
+fixture.trace(*lab.sim.integer_matrices(64, 64, 96), 64, 64, 96).findings""",
+}
+
+TABLES = {
+    "tables.Table": """\
+lab.tables.Table(("kernel", "TFLOP/s"), (("mine", "45.6"),), "tn", ("Made up.",))""",
+    "tables.limits": 'lab.tables.limits("sgemm_06_swizzled_a")',
+    "tables.stalls": 'lab.tables.stalls("sgemm_06_swizzled_a")',
+    "tables.resources": 'lab.tables.resources(["sgemm_05_transposed_a", "sgemm_06_swizzled_a"])',
+    "tables.traffic": 'lab.tables.traffic("sgemm_06_swizzled_a")',
+    "tables.arbitration": 'lab.tables.arbitration("sgemm_06_swizzled_a")',
+    "tables.ceilings": "lab.tables.ceilings()",
+    "tables.steady": "lab.tables.steady()",
+    "tables.main_loops": 'lab.tables.main_loops(["sgemm_15_large_thread_tile"])',
+    "tables.main_loop_excerpt": 'lab.tables.main_loop_excerpt("sgemm_15_large_thread_tile")',
+}
+
+WIDGETS = {
+    "widgets.BankMap": 'print(repr(lab.widgets.BankMap(width=4, pattern="column")))',
+    "widgets.BlockOrder": 'print(repr(lab.widgets.BlockOrder(order="strips")))',
+    "widgets.FragmentMap": 'print(repr(lab.widgets.FragmentMap("mma.m16n8k16 A", lane=5)))',
+    "widgets.Metric": 'lab.widgets.Metric("speed", "TFLOP/s", "Made up.").show(45.6)',
+    "widgets.HeatMap": """\
+cell = {"TM": 8, "TN": 8, "WMITER": 1, "WNITER": 1, "x": 45.6}
+speed = lab.widgets.Metric("speed", "TFLOP/s", "Made up.")
+print(repr(lab.widgets.HeatMap([cell], {"x": speed})))""",
+    "widgets.Ladder": """\
+result = lab.measurements.recorded()
+print(repr(lab.widgets.Ladder(result, until="sgemm_03_block_tiling")))""",
+    "widgets.MbarrierTimeline": """\
+print(repr(lab.widgets.MbarrierTimeline(tiles=3, mistake="consumer_parity")))""",
+    "widgets.PipelineTimeline": 'print(repr(lab.widgets.PipelineTimeline("double")))',
+    "widgets.Predict": 'print(repr(lab.widgets.Predict("Which bank?", "7", choices=["0", "7"])))',
+    "widgets.SwizzleWorkshop": 'print(repr(lab.widgets.SwizzleWorkshop("A, BK = 16")))',
+    "widgets.TensorMapFields": "print(repr(lab.widgets.TensorMapFields(columns=100)))",
+    "widgets.TilingExplorer": "print(repr(lab.widgets.TilingExplorer()))",
+    "widgets.TmaBox": 'print(repr(lab.widgets.TmaBox(swizzle="128B")))',
+    "widgets.TraceView": "print(repr(lab.widgets.TraceView(trace)))",
+}
+
+EXAMPLES = {
+    **{**VERBS, **EVIDENCE, **EXERCISES, **EXPERIMENTS, **SHARED_MEMORY, **OTHER_LAYOUTS},
+    **{**MEASUREMENTS, **PLOTS, **REGISTRY, **SIM, **TABLES, **WIDGETS},
+}
+
+# Shown and executed; what they print depends on the machine, the clock or the newest recording.
+MEASURED = {
+    *("device", "check", "bench", "tune", "ptx", "ladder"),
+    *("evidence.agreement", "evidence.copies_past_l1", "evidence.recorded_mutants"),
+    *("evidence.recorded_fragments", "evidence.sanitizer", "evidence.conflicts"),
+    *("evidence.whole_kernels", "evidence.single_requests"),
+    *(name for name in EXPERIMENTS if "ring" not in name.lower() and "fault" not in name),
+    "experiments.tma_faults",
+    *(name for name in MEASUREMENTS if name not in ("measurements.slug", "measurements.file_of")),
+    *("plots.ladder_chart", "plots.walk", "plots.lines", "plots.roofline"),
+    *("plots.recorded_points", "plots.recorded_roofs"),
+    *(name for name in TABLES if name != "tables.Table"),
+    "widgets.Ladder",
+}
