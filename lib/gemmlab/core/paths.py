@@ -1,4 +1,4 @@
-"""Where the checkout is, and where built kernels are kept."""
+"""Where the kernels and recordings are, and where built kernels are kept."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from pathlib import Path
 from .errors import BackendError
 
 
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
 def repository_root() -> Path:
-    """The folder that holds `kernels/` and `book/`: $GEMMLAB_ROOT or the checkout of this file."""
-    root = os.environ.get("GEMMLAB_ROOT")
-    return Path(root).resolve() if root else Path(__file__).resolve().parents[3]
+    """The folder that holds `kernels/` and `book/measurements/`.
+
+    $GEMMLAB_ROOT, or the checkout of this file; of an installed package, the copy that came with it.
+    """
+    if root := os.environ.get("GEMMLAB_ROOT"):
+        return Path(root).resolve()
+    checkout = _PACKAGE.parents[1]
+    # site-packages has neither, whatever else lies two folders further up.
+    is_checkout = _PACKAGE.parent.name == "lib" and (checkout / "kernels" / "ptx").is_dir()
+    return checkout if is_checkout else _PACKAGE / "_data"
 
 
 def cache_dir(*parts: str) -> Path:
