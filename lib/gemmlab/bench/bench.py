@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import measurements
+from ..core.arguments import choice
 from ..core.errors import ArgumentError, MeasurementError
 from ..core.precision import precision as types_of
 from ..display.numbers import show_size
@@ -252,8 +253,7 @@ def _check_kernels(
 
 def _check_arguments(mode: str, baselines: Sequence[str], precision: str) -> None:
     types_of(precision)  # refuses what is none
-    if mode not in MODES:
-        raise ArgumentError(f"mode: got {mode!r}; allowed are {', '.join(MODES)}")
+    choice("mode", mode, MODES, lead="; allowed are ")
     if unknown := set(baselines) - set(BASELINES):
         raise ArgumentError(
             f"baselines: {', '.join(sorted(unknown))} not known; allowed are {', '.join(BASELINES)}"

@@ -1,4 +1,4 @@
-"""Files of recorded figures: how their text is made, and how it is written."""
+"""Files: JSON as text, a read that fails with one error, a write that is complete or not done."""
 
 from __future__ import annotations
 
@@ -6,11 +6,29 @@ import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
+
+from .errors import MeasurementError
 
 
-def json_text(data: dict) -> str:
+def json_text(data: dict[str, Any]) -> str:
     """`data` as JSON, with six significant digits. Raises ValueError for NaN and infinity."""
     return json.dumps(_rounded(data), indent=1, allow_nan=False) + "\n"
+
+
+def load_json(path: Path, remedy: str) -> Any:
+    """The content of a JSON file.
+
+    Raises MeasurementError, which ends in `remedy`, if it is missing, unreadable or not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MeasurementError(
+            f"{path.name}: not readable, there is no such recorded run; {remedy}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise MeasurementError(f"{path.name}: not readable as JSON ({error}); {remedy}") from None
 
 
 def write_whole(path: Path, text: str) -> Path:
@@ -30,7 +48,7 @@ def write_whole(path: Path, text: str) -> Path:
     return path
 
 
-def _rounded(value):
+def _rounded(value: Any) -> Any:
     """Six significant digits: more is noise, and would make every diff unreadable."""
     if isinstance(value, float):
         return float(f"{value:.6g}")

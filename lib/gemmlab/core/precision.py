@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .errors import ArgumentError
+from .arguments import choice
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,7 @@ HALF = ("bf16", "fp16", "bf16_fp32", "fp16_fp32")
 
 def precision(name: str) -> Precision:
     """The precision called `name`. Raises ArgumentError, naming those there are."""
-    if name not in PRECISIONS:
-        raise ArgumentError(f"precision: got {name!r}; there are {', '.join(PRECISIONS)}")
-    return PRECISIONS[name]
+    return PRECISIONS[choice("precision", name, PRECISIONS, lead="; there are ")]
 
 
 def of_types(given: str, made: str) -> Precision | None:

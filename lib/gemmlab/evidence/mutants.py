@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import MeasurementError
-from ..core.paths import repository_root
+from ..core.files import load_json
+from ..core.paths import measurements_folder
 from ..display.numbers import short
 from ..display.table import Shown, Table
 
@@ -141,18 +141,18 @@ def _cells(mutants: Sequence[Mutant]) -> tuple[str, ...]:
 
 def path() -> Path:
     """Where the recorded mutants lie: beside, not among, the recordings of GPUs."""
-    return repository_root() / "book" / "measurements" / "simulator" / "mutants.json"
+    return measurements_folder() / "simulator" / "mutants.json"
 
 
 def recorded_mutants(file: Path | None = None) -> Mutants:
     """Read the recorded mutants. Raises MeasurementError if they are missing or unreadable."""
     file = file or path()
     again = "`python -m tools.mutants --full` records them"
+    data = load_json(file, again)
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
         if data["schema"] != SCHEMA:
             raise ValueError(f"schema {data['schema']!r}, expected {SCHEMA}")
         mutants = tuple(Mutant(**{**m, "kinds": tuple(m["kinds"])}) for m in data["mutants"])
         return Mutants(tuple(data["kernels"]), mutants, data["environment"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise MeasurementError(f"{file.name}: not readable ({error}); {again}") from None

@@ -1,9 +1,10 @@
 """Single requests as Nsight Compute counted them on a GPU, against the rules of `layouts`.
 
 `book/measurements/wavefronts/patterns_<gpu>.json` holds requests of one warp, by sets that were
-measured together; `wgmma_<gpu>.json` holds wgmma instructions. tools/evidence/record_patterns.py writes
-both. In a pattern, `shared` and `global` are where the 32 lanes are, in units of the bytes a lane:
-"." is an inactive lane, "7*4" are four lanes at 7, "0:8*32" are 32 lanes at 0, 8, 16 and so on.
+measured together; `wgmma_<gpu>.json` holds wgmma instructions. tools/evidence/record_patterns.py
+writes both. In a pattern, `shared` and `global` are where the 32 lanes are, in units of the bytes
+a lane: "." is an inactive lane, "7*4" are four lanes at 7, "0:8*32" are 32 lanes at 0, 8, 16 and so
+on.
 Whole kernels are in `kernels.py`.
 """
 

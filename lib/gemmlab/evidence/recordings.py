@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from ..core.errors import MeasurementError
+from ..core.files import load_json
 from ..core.paths import measurements_folder
 
 GPU = "h200"
@@ -18,10 +17,4 @@ def path_of(name: str) -> Path:
 
 def load(path: str | Path) -> dict:
     """A recorded file. Raises MeasurementError if it is missing or not JSON."""
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise MeasurementError(
-            f"{Path(path).name}: not readable ({error}); tools/evidence/record_patterns.py writes it on "
-            "a GPU"
-        ) from None
+    return load_json(Path(path), "`python -m tools.evidence.record_patterns` on a GPU writes it")

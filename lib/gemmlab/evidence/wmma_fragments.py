@@ -7,7 +7,6 @@ book/measurements/fragments/, which `recorded` reads and `layouts.FRAGMENTS` is 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from .. import measurements, sim
-from ..core.errors import ArgumentError, LaunchError, MeasurementError
+from ..core.arguments import choice
+from ..core.errors import LaunchError, MeasurementError
+from ..core.files import load_json
 from ..core.paths import measurements_folder, repository_root
 from ..display.table import Shown, Table
 from ..gpu import build
@@ -115,11 +116,11 @@ def measured_fragment(
     type in its name. order: how the matrix lies in memory, "row_major" or "col_major".
     Raises ArgumentError, naming the argument; BackendError, BuildError and LaunchError.
     """
-    _check("name", name, NAMES)
+    choice("name", name, NAMES)
     types = _types(name)
     dtype = dtype or next(iter(types))
-    _check("dtype", dtype, tuple(types))
-    _check("order", order, ORDERS)
+    choice("dtype", dtype, types)
+    choice("order", order, ORDERS)
     f = FRAGMENTS[name]
     # Element n of the memory is n; all ones stay where the kernel writes nothing.
     memory = np.arange(f.rows * f.columns, dtype=np.uint32 if f.bits == 32 else np.uint16)
@@ -132,15 +133,13 @@ def measured_fragment(
 def recorded_fragments(path: str | Path | None = None) -> list[Measured]:
     """What was measured on the H200. Raises MeasurementError if there is nothing to be read."""
     path = Path(path) if path else recording()
+    remedy = "`python -m tools.evidence.record_wmma` on a GPU writes it"
+    data = load_json(path, remedy)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
         origin = measurements.made_on(data["environment"])
         return [Measured.from_dict(entry, origin) for entry in data["fragments"]]
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise MeasurementError(
-            f"{path.name}: not to be read ({error!r}); `python -m tools.evidence.record_wmma` on a GPU "
-            "writes it"
-        ) from None
+    except (ValueError, TypeError, KeyError) as error:
+        raise MeasurementError(f"{path.name}: corrupt ({error!r}); {remedy}") from None
 
 
 def recording(gpu: str = "h200") -> Path:
@@ -156,11 +155,6 @@ def kinds() -> list[dict[str, str]]:
         for dtype in _types(name)
         for order in ORDERS
     ]
-
-
-def _check(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ArgumentError(f"{name}: got {value!r}, allowed are {', '.join(allowed)}")
 
 
 def _types(name: str) -> dict[str, str]:

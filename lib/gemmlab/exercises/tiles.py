@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from ..core.arguments import integer
 from ..core.errors import ArgumentError
 from ..layouts.shared import banks
 from ..layouts.shared.access import Access, Layout, Tile
@@ -74,8 +75,7 @@ def mapping(element: Callable[[int], tuple[int, int]], rows: int, cols: int) -> 
 def thread_tile(TM: int, TN: int, fmas_per_value: float, registers: int) -> Verdict:
     """Judge a thread tile by FMAs per value read and by registers for its sums and values."""
     for name, value in (("TM", TM), ("TN", TN)):
-        if not isinstance(value, int) or value < 4 or value % 4:
-            raise ArgumentError(f"{name}: got {value!r}, expected 4, 8, 12, ... (for float4)")
+        _multiple(name, value, 4, "expected 4, 8, 12, ... (for float4)")
     ratio = TM * TN / (TM + TN)
     used = TM * TN + TM + TN
     text = f"{TM}x{TN}: {ratio:.2f} FMAs per value, {used} registers"
@@ -97,8 +97,7 @@ def warp_tile(WM: int, WN: int, allows: float, accumulators: int) -> Verdict:
     fp32 for each of 32 lanes. Raises ArgumentError for sides that are no multiples of 16.
     """
     for name, value in (("WM", WM), ("WN", WN)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 16 or value % 16:
-            raise ArgumentError(f"{name}: got {value!r}, expected 16, 32, 48, ... (for ldmatrix)")
+        _multiple(name, value, 16, "expected 16, 32, 48, ... (for ldmatrix)")
     wavefronts = 4 * K_STEP * (WM + WN) // _X4
     flop = 2 * K_STEP * WM * WN
     sums = WM * WN // 32
@@ -111,3 +110,8 @@ def warp_tile(WM: int, WN: int, allows: float, accumulators: int) -> Verdict:
     if sums > accumulators:
         return Verdict(False, f"{text}. At most {accumulators} are allowed.")
     return Verdict(True, text + ".")
+
+
+def _multiple(name: str, value: int, of: int, expected: str) -> None:
+    if integer(name, value, of, allowed=expected) % of:
+        raise ArgumentError(f"{name}: got {value!r}, {expected}")

@@ -15,7 +15,7 @@ from .. import measurements
 from ..bench.bench import bench
 from ..display.numbers import show_rate, show_share
 from ..display.table import Shown, Table
-from ..gpu import build
+from ..gpu import build, ptxas
 from ..gpu.toolchain import arch
 from ..layouts.shared.banks import WARP, wavefronts
 from ..measurements.provenance import made_on
@@ -223,8 +223,8 @@ def measure(wanted: list[Configuration] | None = None) -> dict:
     """
     kernels = [one.kernel for one in wanted or configurations()]
     with ThreadPoolExecutor() as pool:  # each waits for a compiler of its own
-        list(pool.map(lambda kernel: build.load(kernel.spec), kernels))
-        used = list(pool.map(lambda kernel: resources(kernel.spec, arch()), kernels))
+        list(pool.map(build.load, kernels))
+        used = list(pool.map(lambda kernel: ptxas.resources(kernel, arch()), kernels))
     result = bench(kernels, [SIZE], baselines=("cublas",))
     names = [kernel.title for kernel in kernels]
     resources = {name: asdict(one) for name, one in zip(names, used, strict=True)}

@@ -6,14 +6,15 @@ Compiled here where there is an nvcc; no GPU is needed. Without one, lines of th
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
 
+from ..core.arguments import integer
 from ..core.errors import ArgumentError, BackendError, BuildError, MeasurementError
+from ..core.files import load_json
 from ..core.paths import kernels_folder, measurements_folder
 from ..display.code import Line, Listing
 from ..steps.program import Program
@@ -36,8 +37,7 @@ def ptx(kernel: str | KernelSpec | Program, find: str = "", most: int = 20) -> L
     Raises ArgumentError for a wrong `find` or `most`, BuildError for what nvcc refuses, and
     MeasurementError without nvcc if the step's text, as it stands, was not recorded.
     """
-    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise ArgumentError(f"most: got {most!r}, expected a number of lines, 1 or more")
+    integer("most", most, 1, allowed="expected a number of lines, 1 or more")
     try:
         wanted = re.compile(find)
     except (re.error, TypeError) as error:
@@ -72,10 +72,7 @@ def version(lines: tuple[str, ...]) -> str:
 
 def recorded() -> dict:
     """What was recorded. Raises MeasurementError if nothing was."""
-    path = recording()
-    if not path.exists():
-        raise MeasurementError("ptx: not recorded; `python -m tools.evidence.record_ptx` adds it")
-    return json.loads(path.read_text())
+    return load_json(recording(), "`python -m tools.evidence.record_ptx` adds it")
 
 
 def recording() -> Path:

@@ -1,13 +1,12 @@
 """The main loop of a step in machine code (SASS), counted: instructions, stalls, operand reads.
 
 Each instruction carries control bits in which ptxas has written how many cycles the warp waits
-before its next one. `tools/evidence/record_sass.py` counts with nvcc and cuobjdump and keeps the numbers
-in `book/measurements/sass/sm_90a.json`, which the tables show.
+before its next one. `tools/evidence/record_sass.py` counts with nvcc and cuobjdump and keeps the
+numbers in `book/measurements/sass/sm_90a.json`, which the tables show.
 """
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from .. import measurements
 from ..core.errors import BuildError, MeasurementError
+from ..core.files import load_json
 from ..core.paths import kernels_folder, measurements_folder
 from ..display.numbers import show_rate
 from ..display.table import Table
@@ -116,9 +116,7 @@ def listing_of(kernel: str | KernelSpec | Program, target: str = "90a") -> str:
 def recorded() -> dict:
     """The recorded counts. Raises MeasurementError if there are none."""
     path = measurements_folder() / "sass" / "sm_90a.json"
-    if not path.exists():
-        raise MeasurementError("sass: not recorded; `python -m tools.evidence.record_sass` adds it")
-    return json.loads(path.read_text())
+    return load_json(path, "`python -m tools.evidence.record_sass` adds it")
 
 
 def main_loops(kernels: Sequence[str | KernelSpec | Program], size: int = 4096) -> Table:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..core.arguments import choice, integer
 from ..core.errors import ArgumentError
 
 WARP = 32
@@ -65,8 +66,7 @@ class Fragment:
     repeats: int = 1
 
     def __post_init__(self) -> None:
-        if self.bits not in (16, 32):
-            raise ArgumentError(f"bits: got {self.bits!r}, allowed are 16 and 32")
+        choice("bits", self.bits, (16, 32))
         every = {(r, c) for r in range(0, self.rows, SIDE) for c in range(0, self.columns, SIDE)}
         if not self.origins or len(self.origins) != len(every) or set(self.origins) != every:
             raise ArgumentError(
@@ -104,11 +104,9 @@ class Fragment:
         """Whether it is a wmma fragment, whose elements are x[] in CUDA."""
         return self.name.startswith("wmma")
 
-    def _check(self, name: str, value: object, end: int) -> None:
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < end:
-            raise ArgumentError(
-                f"{name}: got {value!r}, {self.name} allows integers from 0 to {end - 1}"
-            )
+    def _check(self, name: str, value: object, end: int) -> int:
+        allowed = f"{self.name} allows integers from 0 to {end - 1}"
+        return integer(name, value, 0, end - 1, allowed=allowed)
 
     def matrix(self, row: int, column: int) -> int:
         """The 8x8 matrix that the element belongs to. Raises ArgumentError outside."""
@@ -280,6 +278,5 @@ def fragment(name: str) -> Fragment:
 
     Raises ArgumentError for another name.
     """
-    if not isinstance(name, str) or name not in FRAGMENTS:
-        raise ArgumentError(f"name: got {name!r}, allowed are {', '.join(FRAGMENTS)}")
+    choice("name", name, FRAGMENTS)
     return FRAGMENTS[name]

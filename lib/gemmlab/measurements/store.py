@@ -20,7 +20,6 @@ days:
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import MeasurementError
-from ..core.files import json_text, write_whole
+from ..core.files import json_text, load_json, write_whole
 from ..core.paths import measurements_folder
 from ..steps import registry
 from ..steps.spec import FAMILIES
@@ -190,12 +189,7 @@ def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measureme
         return _newest(family)
     path = Path(path)
     again = "run `python -m gemmlab record` on a GPU, or restore the file from version control"
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise MeasurementError(f"{path.name}: there is no such recorded run; {again}") from None
-    except (OSError, ValueError) as error:
-        raise MeasurementError(f"{path.name}: not readable as JSON ({error}); {again}") from None
+    data = load_json(path, again)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         found = data.get("schema") if isinstance(data, dict) else type(data).__name__
         raise MeasurementError(f"{path.name}: has schema {found!r}, expected {SCHEMA}; {again}")

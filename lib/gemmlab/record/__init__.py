@@ -10,11 +10,12 @@ from pathlib import Path
 from .. import measurements
 from ..bench.bench import bench
 from ..bench.tune import tune
+from ..core.arguments import choice
 from ..core.errors import ArgumentError, BackendError, GemmlabError, MeasurementError
 from ..core.progress import busy
-from ..experiments import subtiles
 from ..experiments.faults import table as fault_table
 from ..experiments.pitfalls import measure as measure_pitfalls
+from ..experiments.subtiles import measure as measure_subtiles
 from ..experiments.tensor_cores import probes as tensor_core_probes
 from ..experiments.variants import EXPERIMENTS, experiment
 from ..experiments.variants import SIZE as EXPERIMENT_SIZE
@@ -28,7 +29,7 @@ from ..measurements.sizes import ANY_SHAPE, SIZES, shapes_of
 from ..measurements.store import SECTIONS, Measurements
 from ..run.backend import why_no_gpu
 from ..steps import registry
-from ..steps.spec import KernelSpec
+from ..steps.program import Program
 from ..steps.text import source_digest
 from . import ncu
 
@@ -99,8 +100,7 @@ def _checked(
     sizes: Sequence[int] | None, only: Sequence[str] | None, family: str
 ) -> tuple[Sequence[int], Sequence[str]]:
     """Sizes and sections, those of the book if not given."""
-    if family not in SIZES:
-        raise ArgumentError(f"family: got {family!r}; allowed are {', '.join(SIZES)}")
+    choice("family", family, SIZES, lead="; allowed are ")
     sizes, only = sizes or SIZES[family], only or SECTIONS_OF[family]
     if unknown := set(only) - set(SECTIONS_OF[family]):
         allowed = ", ".join(SECTIONS_OF[family])
@@ -134,7 +134,7 @@ def _steps(
         "benchmark": lambda: _benchmark(compared, sizes),
         "shapes": lambda: _shapes(compared, family),
         "experiments": lambda: _experiments(names),
-        "subtiles": subtiles.measure,
+        "subtiles": measure_subtiles,
         "power": lambda: _power(names),
         "pitfalls": lambda: {"ways": measure_pitfalls().to_dict()["ways"]},
         "probes": probes.ceilings,
@@ -153,11 +153,14 @@ def _steps(
 
 def _build_all(names: Sequence[str]) -> None:
     """Build first, many at a time: ncu's process must find every kernel in the cache."""
-    specs = [registry.get(name) for name in names]
-    specs += [experiment(name).spec for name in _variants(names)]
     with ThreadPoolExecutor() as pool:
-        wanted = [(spec, types) for spec in specs for types in spec.precisions]
+        wanted = [(each, types) for each in _programs(names) for types in each.spec.precisions]
         list(pool.map(lambda pair: build.load(*pair), wanted))
+
+
+def _programs(names: Sequence[str]) -> list[Program]:
+    """The steps, and the variants of them that are measured."""
+    return [*map(registry.program, names), *map(experiment, _variants(names))]
 
 
 def _tuning(names: Sequence[str], sizes: Sequence[int], family: str) -> dict:
@@ -260,14 +263,13 @@ def _other_types(precision: str) -> tuple[str, ...]:
 
 def _all_resources(names: Sequence[str]) -> dict:
     with ThreadPoolExecutor() as pool:  # each waits for an nvcc of its own
-        specs = [registry.get(name) for name in names]
-        specs += [experiment(name).spec for name in _variants(names)]
-        used = pool.map(_resources, specs)
-        return {"kernels": {s.label or s.name: u for s, u in zip(specs, used, strict=True)}}
+        programs = _programs(names)
+        used = pool.map(_resources, programs)
+        return {"kernels": {p.title: u for p, u in zip(programs, used, strict=True)}}
 
 
-def _resources(spec: KernelSpec) -> dict:
-    return asdict(resources(spec, arch()))
+def _resources(program: Program) -> dict:
+    return asdict(resources(program, arch()))
 
 
 def _counted(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import measurements
+from ..core.arguments import choice
 from ..core.errors import ArgumentError, MeasurementError
 from ..display.figure import Figure
 from ..display.numbers import short, show_rate, show_share
@@ -216,8 +217,7 @@ def lines(
     metric: str = "tflops",
 ) -> Figure:
     """A metric of several kernels over the size: "tflops", "ratio" or "flop_per_clk_sm"."""
-    if metric not in METRICS:
-        raise ArgumentError(f"metric: got {metric!r}; allowed are {', '.join(METRICS)}")
+    choice("metric", metric, METRICS, lead="; allowed are ")
     result = _result(source).only(kernels, mode="interleaved")
     series: dict[str, list[BenchRow]] = {}
     for row in result.rows:

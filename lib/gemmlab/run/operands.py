@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import TYPE_CHECKING
 
+from ..core.arguments import number
 from ..core.errors import ArgumentError
 from ..core.precision import PRECISIONS, of_types
 from ..steps.spec import KernelSpec
@@ -23,8 +23,7 @@ def prepare(spec: KernelSpec, A, B, alpha, beta, out) -> torch.Tensor:
     import torch
 
     for name, value in (("alpha", alpha), ("beta", beta)):
-        if not isinstance(value, Real):
-            raise ArgumentError(f"{name}: got {type(value).__name__}, expected a number")
+        number(name, value)
     for name, t, other in (("A", A, B), ("B", B, A)):
         _check_tensor(spec, name, t, spec.dtypes, other)
     if B.device != A.device or B.dtype != A.dtype:

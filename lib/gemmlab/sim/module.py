@@ -7,10 +7,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from functools import lru_cache
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 
+from ..core.arguments import integer, number
 from ..core.errors import ArgumentError, BuildError, LaunchError, RefusedError
 from ..steps import refusal
 from . import build
@@ -239,12 +240,10 @@ def open_module(name: str, built: build.KernelLibrary, runtime: build.Runtime) -
 def _arguments(shape: Shape) -> GemmArgs:
     """The launcher's arguments, but for the addresses."""
     for name in ("M", "N", "K", "config"):
-        value = getattr(shape, name)
-        if not isinstance(value, Integral) or not -(2**31) <= value < 2**31:
-            raise ArgumentError(f"{name}: got {value!r}, expected a whole number of 32 bits")
+        size, allowed = getattr(shape, name), "expected a whole number of 32 bits"
+        integer(name, size, -(2**31), 2**31 - 1, allowed=allowed, kind=Integral)
     for name in ("alpha", "beta"):
-        if not isinstance(getattr(shape, name), Real):
-            raise ArgumentError(f"{name}: got {getattr(shape, name)!r}, expected a number")
+        number(name, getattr(shape, name))
     *problem, config = astuple(shape)
     return GemmArgs(None, None, None, *problem, None, config)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ... import measurements
+from ...core.arguments import choice
 from ...core.errors import ArgumentError
 from ...display.numbers import show, show_rate, show_share
 from ...display.table import Shown, Table
@@ -91,8 +92,7 @@ def hmma_ceiling(dtype: str = "bf16", loaded: Measurements | None = None) -> flo
     dtype: "bf16" or "fp16". That of a recording if one is given, of this GPU if there is one
     (measured once, 1 s), else that of the newest recording. Raises as `tensor_cores` does.
     """
-    if dtype not in ON_REGISTERS:
-        raise ArgumentError(f"dtype: got {dtype!r}; there are {', '.join(ON_REGISTERS)}")
+    choice("dtype", dtype, ON_REGISTERS, lead="; there are ")
     if loaded is None and default_backend() == "gpu":
         return _measured_ceiling(dtype)
     return recorded(loaded).row(ON_REGISTERS[dtype].name).flop_per_clk_sm

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ...core.arguments import choice, integer
 from ...core.errors import ArgumentError
 
 MODES = {"producer warp": "producer warp", "syncthreads": "__syncthreads()"}
@@ -116,17 +117,11 @@ class Ring:
     latency: int = 1000
 
     def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise ArgumentError(f"mode: got {self.mode!r}, allowed are {_names(MODES)}")
+        choice("mode", self.mode, MODES, quoted=True)
         for name, (low, high) in RANGES.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise ArgumentError(
-                    f"{name}: got {value!r}, allowed is an integer from {low} to {high}"
-                )
-        if self.mistake not in mistakes(self.mode, self.consumers):
-            known = _names(mistakes(self.mode, self.consumers))
-            raise ArgumentError(f"mistake: got {self.mistake!r}, allowed here are {known}")
+            integer(name, getattr(self, name), low, high)
+        known = mistakes(self.mode, self.consumers)
+        choice("mistake", self.mistake, known, lead=", allowed here are ", quoted=True)
 
     @property
     def actors(self) -> tuple[str, ...]:

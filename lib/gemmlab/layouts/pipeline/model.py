@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ...core.errors import ArgumentError
+from ...core.arguments import choice, integer
 
 SCHEMES = {"single": "single buffer", "double": "double buffer", "async": "cp.async"}
 MOST_STAGES, MOST_TILES, MOST_BLOCKS, MOST_CYCLES = 6, 16, 4, 65536
@@ -215,8 +215,7 @@ def simulate(
     the issue until the data is there; products: cycles of the FMA pipe a tile; stages: buffers of
     "async". Raises ArgumentError for an unknown scheme and for numbers out of range.
     """
-    if scheme not in SCHEMES:
-        raise ArgumentError(f"scheme: got {scheme!r}, allowed are {', '.join(map(repr, SCHEMES))}")
+    choice("scheme", scheme, SCHEMES, quoted=True)
     for name, value, low, high in (
         ("stages", stages, 2, MOST_STAGES),
         ("issue", issue, 0, MOST_CYCLES),
@@ -225,10 +224,7 @@ def simulate(
         ("tiles", tiles, 2, MOST_TILES),
         ("blocks", blocks, 1, MOST_BLOCKS),
     ):
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise ArgumentError(
-                f"{name}: got {value!r}, allowed is an integer from {low} to {high}"
-            )
+        integer(name, value, low, high)
     plan = tuple(_plan(scheme, stages, tiles))
     steps = tuple(_serve(plan, blocks, issue, latency, products))
     return Pipeline(scheme, stages, issue, latency, products, tiles, blocks, steps)

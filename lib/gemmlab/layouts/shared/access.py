@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.arguments import choice, integer
 from ...core.errors import ArgumentError
 from . import formula
 from .banks import WARP, Request, wavefronts
@@ -38,12 +39,6 @@ MAX_ROWS, MAX_ROW_LENGTH, MAX_PAD = 128, 1024, 64
 _IDENTITY = Swizzle(0, 0, 0)
 
 
-def _integer(name: str, value: object, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ArgumentError(f"{name}: got {value!r}, allowed is an integer from {low} to {high}")
-    return value
-
-
 @dataclass(frozen=True)
 class Tile:
     """A tile in shared memory: `rows` x `row_length` elements of `element` bytes (1, 2, 4, 8)."""
@@ -53,10 +48,9 @@ class Tile:
     element: int = 4
 
     def __post_init__(self) -> None:
-        _integer("rows", self.rows, 1, MAX_ROWS)
-        _integer("row_length", self.row_length, 1, MAX_ROW_LENGTH)
-        if isinstance(self.element, bool) or self.element not in (1, 2, 4, 8):
-            raise ArgumentError(f"element: got {self.element!r} bytes, allowed are 1, 2, 4 and 8")
+        integer("rows", self.rows, 1, MAX_ROWS)
+        integer("row_length", self.row_length, 1, MAX_ROW_LENGTH)
+        choice("element", self.element, (1, 2, 4, 8), unit="bytes")
 
 
 @dataclass(frozen=True)
@@ -78,10 +72,9 @@ class Access:
     op: str = ""
 
     def __post_init__(self) -> None:
-        if isinstance(self.width, bool) or self.width not in (2, 4, 8, 16):
-            raise ArgumentError(f"width: got {self.width!r} bytes, allowed are 2, 4, 8 and 16")
-        if self.op and self.op not in OPS:
-            raise ArgumentError(f"op: got {self.op!r}, allowed are '' and {', '.join(OPS)}")
+        choice("width", self.width, (2, 4, 8, 16), unit="bytes")
+        if self.op:
+            choice("op", self.op, OPS, lead=", allowed are '' and ")
         if self.op and self.width not in ((4, 8, 16) if self.op == "cp.async" else (16,)):
             raise ArgumentError(f"width: got {self.width} bytes, which {self.op} does not have")
         if not isinstance(self.pattern, str) or not ("=" in self.text or self.pattern in PRESETS):
@@ -122,11 +115,8 @@ class Layout:
     formula: str = "col"
 
     def __post_init__(self) -> None:
-        if self.kind not in ("none", "pad", "swizzle", "formula"):
-            raise ArgumentError(
-                f"layout: got {self.kind!r}, allowed are 'none', 'pad', 'swizzle', 'formula'"
-            )
-        _integer("pad", self.pad, 0, MAX_PAD)
+        choice("layout", self.kind, ("none", "pad", "swizzle", "formula"), quoted=True)
+        integer("pad", self.pad, 0, MAX_PAD)
         formula.expression(self.formula, ("row", "col", "L"))
 
     @classmethod

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...core.arguments import choice
 from ...core.errors import ArgumentError
 
 WARP = 32
@@ -105,8 +106,7 @@ def lanes_at(addresses: ArrayLike, width: int, active: ArrayLike | None) -> tupl
 
     Raises ArgumentError for what is neither, or a misaligned address.
     """
-    if isinstance(width, bool) or width not in WIDTHS:
-        raise ArgumentError(f"width: got {width!r} bytes a lane, allowed are 1, 2, 4, 8 and 16")
+    choice("width", width, WIDTHS, unit="bytes a lane")
     array = np.asarray(addresses)
     if array.shape != (WARP,) or array.dtype.kind not in "iu":
         raise ArgumentError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.errors import ArgumentError
+from ...core.arguments import choice
 from .banks import WARP, Request, wavefronts
 from .copies import LINE_BYTES, PIECE, CopyRequest, copy
 from .swizzle import BitXor
@@ -43,12 +43,8 @@ class ChunkTile:
     row_bytes: int
 
     def __post_init__(self) -> None:
-        if self.row_bytes not in (32, 64, 128, 256):
-            raise ArgumentError(
-                f"row_bytes: got {self.row_bytes!r}, allowed are 32, 64, 128 and 256"
-            )
-        if self.rows not in (16, 32, 64, 128, 256):
-            raise ArgumentError(f"rows: got {self.rows!r}, allowed are 16, 32, 64, 128 and 256")
+        choice("row_bytes", self.row_bytes, (32, 64, 128, 256))
+        choice("rows", self.rows, (16, 32, 64, 128, 256))
 
     @property
     def chunks(self) -> int:
@@ -81,8 +77,7 @@ def pointed(reader: str) -> list[tuple[int, int]]:
 
     Matrices 0 and 1 are rows 0 to 7 and 8 to 15 of chunk 0; 2 and 3 the same of chunk 1.
     """
-    if not isinstance(reader, str) or reader not in READERS:
-        raise ArgumentError(f"reader: got {reader!r}, allowed are {', '.join(READERS)}")
+    choice("reader", reader, READERS)
     return [(lane % 16, lane // 16) for lane in range(SIDE * READERS[reader])]
 
 

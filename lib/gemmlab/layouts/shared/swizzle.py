@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...core.arguments import choice, integer
 from ...core.errors import ArgumentError
 
 _MAX_BITS = 30  # offsets stay below 2**30, so that the browser's 32-bit integers agree
@@ -32,9 +33,7 @@ class Swizzle:
 
     def __post_init__(self) -> None:
         for name in ("B", "M", "S"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise ArgumentError(f"{name}: got {value!r}, expected an integer")
+            integer(name, getattr(self, name))
         if self.B < 0 or self.M < 0:
             raise ArgumentError(f"B, M: got {self.B}, {self.M}, allowed are 0 and more")
         if abs(self.S) < self.B:
@@ -73,8 +72,7 @@ class Swizzle:
 
     def on_bytes(self, element: int) -> Swizzle:
         """The same permutation for byte offsets, if `self` is for elements of `element` bytes."""
-        if element not in (1, 2, 4, 8, 16):
-            raise ArgumentError(f"element: got {element!r} bytes, allowed are 1, 2, 4, 8 and 16")
+        choice("element", element, (1, 2, 4, 8, 16), unit="bytes")
         return Swizzle(self.B, self.M + element.bit_length() - 1, self.S)
 
 
@@ -145,8 +143,7 @@ def row_major(row: ArrayLike, col: ArrayLike, row_length: int) -> np.ndarray:
 
 def padded(row: ArrayLike, col: ArrayLike, row_length: int, pad: int) -> np.ndarray:
     """Offset of element (row, col) if `pad` unused elements follow each row."""
-    if isinstance(pad, bool) or not isinstance(pad, int) or pad < 0:
-        raise ArgumentError(f"pad: got {pad!r}, expected a number of elements, 0 or more")
+    integer("pad", pad, 0, allowed="expected a number of elements, 0 or more")
     return row_major(row, col, row_length + pad)
 
 

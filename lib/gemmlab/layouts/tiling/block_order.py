@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ...core.arguments import choice, integer
 from ...core.errors import ArgumentError
 
 ORDERS = {"rows": "row by row", "strips": "strips of rows", "articles": "the articles' formula"}
@@ -54,14 +55,8 @@ class BlockOrder:
 
     def __post_init__(self) -> None:
         for name, most in (("rows", MOST), ("columns", MOST), ("height", MOST), ("slots", 4096)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-                raise ArgumentError(
-                    f"{name}: got {value!r}, allowed is an integer from 1 to {most}"
-                )
-        if self.order not in ORDERS:
-            known = ", ".join(map(repr, ORDERS))
-            raise ArgumentError(f"order: got {self.order!r}, allowed are {known}")
+            integer(name, getattr(self, name), 1, most)
+        choice("order", self.order, ORDERS, quoted=True)
 
     @property
     def tiles(self) -> int:

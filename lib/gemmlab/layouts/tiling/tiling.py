@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from ...core.arguments import choice, integer
 from ...core.errors import ArgumentError
 from ..shared.banks import WARP, sectors, wavefronts
 from .rules import problems, repairs
@@ -57,15 +58,9 @@ class Tiling:
 
     def __post_init__(self) -> None:
         for field in fields(self)[:11]:
-            value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
-                raise ArgumentError(
-                    f"{field.name}: got {value!r}, allowed is an integer from 1 to {MOST}"
-                )
+            integer(field.name, getattr(self, field.name), 1, MOST)
         for name, allowed in (("lanes", LANE_ORDERS), ("a", A_LAYOUTS), ("order", ORDERS)):
-            if getattr(self, name) not in allowed:
-                known = ", ".join(map(repr, allowed))
-                raise ArgumentError(f"{name}: got {getattr(self, name)!r}, allowed are {known}")
+            choice(name, getattr(self, name), allowed, quoted=True)
         if found := problems(vars(self)):
             changes = [f"{name} = {value}" for name, value in repairs(vars(self))]
             hint = f" One change would do: {', or '.join(changes)}." if changes else ""

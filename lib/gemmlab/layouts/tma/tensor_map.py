@@ -18,10 +18,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ...core.arguments import choice, index, integer
 from ...core.errors import ArgumentError
 from ..shared.banks import WARP, Request, wavefronts
 
@@ -59,15 +61,13 @@ class Arguments:
 
     def __post_init__(self) -> None:
         for name, known in (("dtype", DTYPES), ("swizzle", SPANS)):
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in known:
-                raise ArgumentError(f"{name}: got {value!r}, allowed are {', '.join(known)}")
+            choice(name, getattr(self, name), known)
         for field in fields(Arguments):
             value = getattr(self, field.name)
             if field.name in ("dtype", "swizzle") or (value is None and field.default is None):
                 continue
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-                raise ArgumentError(f"{field.name}: got {value!r}, expected an integer from 0 on")
+            expected = "expected an integer from 0 on"
+            integer(field.name, value, 0, allowed=expected, kind=Integral)
 
     @property
     def element(self) -> int:
@@ -240,9 +240,7 @@ class Box:
 
     def __post_init__(self) -> None:
         for name in ("x", "y", "address"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer):
-                raise ArgumentError(f"{name}: got {value!r}, expected an integer")
+            index(name, getattr(self, name))
         if self.address % LINE or self.address < 0:
             raise ArgumentError(
                 f"address: got {self.address}, no multiple of 128 bytes; align the tile in shared "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...core.arguments import text
 from ...core.errors import ArgumentError
 from ...layouts import PRESETS, Access, Layout, Request, Swizzle, Tile, describe, for_columns
 from ...layouts.shared.access import check_inside
@@ -65,8 +66,7 @@ class BankMap(Widget):
         tile = _tile(accesses, rows, row_length, size)
         for access in accesses:
             check_inside(access, tile)
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        text("caption", caption)
         held = _held(pad, swizzle, formula, tile, max(access.width for access in accesses))
         super().__init__(
             config={

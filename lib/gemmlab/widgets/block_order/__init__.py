@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from ...core.arguments import choice, text
 from ...core.errors import ArgumentError
 from ...layouts.tiling.block_order import ORDERS
 from ...layouts.tiling.block_order import BlockOrder as Order
@@ -52,10 +53,8 @@ class BlockOrder(Widget):
             raise ArgumentError("slots: there are none")
         if not list(orders) or any(one not in ORDERS for one in orders):
             raise ArgumentError(f"orders: got {orders!r}, allowed are {', '.join(ORDERS)}")
-        if order not in orders:
-            raise ArgumentError(f"order: got {order!r}, allowed are {', '.join(orders)}")
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        choice("order", order, orders)
+        text("caption", caption)
         # Each combination that can be chosen is a possible one, or this raises.
         every = [Order(*grid, order, height, count) for grid in grids for count in several]
         every[0].wave(wave)

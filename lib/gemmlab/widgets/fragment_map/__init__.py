@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...core.arguments import choice, integer, text
 from ...core.errors import ArgumentError
 from ...layouts.fragments import FRAGMENTS, WARP, Fragment, fragment
 from ..shared.base import Widget, small_png
@@ -41,14 +42,10 @@ class FragmentMap(Widget):
             raise ArgumentError(
                 f"which: got {which!r}, allowed are, each once, {', '.join(FRAGMENTS)}"
             )
-        if colour not in COLOURS:
-            raise ArgumentError(f"colour: got {colour!r}, allowed are {', '.join(COLOURS)}")
-        if lane is not None and (
-            isinstance(lane, bool) or not isinstance(lane, int) or not 0 <= lane < WARP
-        ):
-            raise ArgumentError(f"lane: got {lane!r}, allowed are None and 0 to {WARP - 1}")
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        choice("colour", colour, COLOURS)
+        if lane is not None:
+            integer("lane", lane, 0, WARP - 1, allowed=f"allowed are None and 0 to {WARP - 1}")
+        text("caption", caption)
         super().__init__(
             config={"layouts": [plain(fragment(name)) for name in names], "caption": caption},
             state={"which": names[0], "colour": colour, "lane": lane},

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...core.arguments import choice, text
 from ...core.errors import ArgumentError
 from ..shared.bank_picture import MUTED, TEXT
 from ..shared.base import Widget, new_figure, small_png
@@ -69,8 +70,8 @@ class HeatMap(Widget):
         if not known:
             raise ArgumentError("rows: none has a value of any metric")
         for name, key in (("metric", metric), ("together", together)):
-            if key is not None and key not in known:
-                raise ArgumentError(f"{name}: got {key!r}, there are values of {', '.join(known)}")
+            if key is not None:
+                choice(name, key, known, lead=", there are values of ")
         labels = [_labels(rows, axis) for axis in axes]
         notes = sorted({row["note"] for row in rows if row.get("note")})
         cells = _cells(rows, known, axes, labels, invalid, notes)
@@ -133,8 +134,7 @@ class HeatMap(Widget):
 
 
 def _check(rows: list[dict], metrics: dict, axes: tuple, caption: object) -> None:
-    if not isinstance(caption, str):
-        raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+    text("caption", caption)
     if not metrics or not all(isinstance(metric, Metric) for metric in metrics.values()):
         raise ArgumentError("metrics: expected one or more, such as {'tflops': Metric(...)}")
     if not rows:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...core.arguments import choice
 from ...core.errors import ArgumentError
 from ...display.numbers import short, show_share, show_size
 from ...measurements.provenance import origin
@@ -60,8 +61,7 @@ class Ladder(Widget):
     ) -> None:
         if hasattr(rows, "rows") and hasattr(rows, "environment"):
             rows, environment, source = rows.rows, rows.environment, rows.source
-        if source not in ("recorded", "live"):
-            raise ArgumentError(f"source: got {source!r}, allowed are 'recorded' and 'live'")
+        choice("source", source, ("recorded", "live"), quoted=True)
         kept = _add_shares(_until(_rows(rows, mode, l2, precision), until), ceiling)
         sizes = list(dict.fromkeys(row["size"] for row in kept))
         chosen = sizes[-1] if size is None else str(size)
@@ -142,9 +142,8 @@ def _three(value: float) -> str:
     return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
-def _one_of(name: str, value: object, allowed: list[str]) -> None:
-    if value not in allowed:
-        raise ArgumentError(f"{name}: got {value!r}, there is {', '.join(dict.fromkeys(allowed))}")
+def _one_of(name: str, value: str, allowed: list[str]) -> None:
+    choice(name, value, dict.fromkeys(allowed), lead=", there is ")
 
 
 def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...core.errors import ArgumentError
+from ...core.arguments import integer, text
+from ...core.files import load_json
 from ...layouts.mbarrier.events import MODEL, Run
 from ...layouts.mbarrier.model import Ring, mistakes
 from ...layouts.mbarrier.run import run_ring
@@ -45,8 +45,7 @@ class MbarrierTimeline(Widget):
         event: int | None = None,
         caption: str = "",
     ) -> None:
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        text("caption", caption)
         shown = run_ring(Ring(mode, mistake, tiles, stages, consumers, latency))
         super().__init__(
             config={
@@ -68,7 +67,7 @@ class MbarrierTimeline(Widget):
         )
 
     @property
-    def run_ring(self) -> Run:
+    def run(self) -> Run:
         """The run of the model that is shown now."""
         config, state = self.config, self.state
         return run_ring(
@@ -117,7 +116,7 @@ class MbarrierTimeline(Widget):
 @cache
 def _findings() -> dict:
     path = Path(__file__).with_name("findings.json")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return load_json(path, "`python -m tools.ring_findings` writes it")
 
 
 def simulated(mode: str, consumers: int) -> dict:
@@ -148,8 +147,6 @@ def _event(event: int | None, shown: Run) -> int:
     if event is None:
         return shown.lesson
     last = len(shown.events) - 1
-    if isinstance(event, bool) or not isinstance(event, int) or not 0 <= event <= last:
-        raise ArgumentError(
-            f"event: got {event!r}, allowed is an integer from 0 to {last} in this run"
-        )
-    return event
+    return integer(
+        "event", event, 0, last, allowed=f"allowed is an integer from 0 to {last} in this run"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...core.errors import ArgumentError
+from ...core.arguments import integer, text
 from ...layouts.pipeline.model import MODEL, SCHEMES, Pipeline, simulate
 from ...layouts.pipeline.words import describe, moment
 from ..shared.base import Widget, small_png
@@ -46,9 +46,8 @@ class PipelineTimeline(Widget):
         time: int | None = None,
         caption: str = "",
     ) -> None:
-        for name, text in (("origin", origin), ("caption", caption)):
-            if not isinstance(text, str):
-                raise ArgumentError(f"{name}: got {type(text).__name__}, expected text")
+        text("origin", origin)
+        text("caption", caption)
         given = {"issue": issue, "latency": latency, "products": products}
         run = simulate(scheme, stages=stages, blocks=blocks, tiles=tiles, **given)
         super().__init__(
@@ -104,8 +103,7 @@ def _time(time: int | None, run: Pipeline) -> int:
     if time is None:
         gaps = run.idle[1:] or run.idle or run.pipe
         return (gaps[0].begin + gaps[0].end) // 2
-    if isinstance(time, bool) or not isinstance(time, int) or not 0 <= time < run.total:
-        raise ArgumentError(
-            f"time: got {time!r}, allowed is an integer from 0 to {run.total - 1} in this run"
-        )
-    return time
+    last = run.total - 1
+    return integer(
+        "time", time, 0, last, allowed=f"allowed is an integer from 0 to {last} in this run"
+    )

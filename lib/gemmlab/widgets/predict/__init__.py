@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...core.arguments import number, text
 from ...core.errors import ArgumentError
 from ..shared.base import Widget, new_figure
 
@@ -36,9 +37,8 @@ class Predict(Widget):
         choices: Sequence[str] | None = None,
         tolerance: float | str = 0,
     ) -> None:
-        for name, text in (("question", question), ("unit", unit), ("explain", explain)):
-            if not isinstance(text, str):
-                raise ArgumentError(f"{name}: got {type(text).__name__}, expected text")
+        for name, value in (("question", question), ("unit", unit), ("explain", explain)):
+            text(name, value)
         if not question.strip():
             raise ArgumentError("question: it is empty")
         options = _choices(choices, answer, tolerance)
@@ -115,13 +115,10 @@ def _plain(answer: float | str) -> str:
 
 
 def _number(answer: object) -> float | int:
-    if isinstance(answer, bool) or not isinstance(answer, (int, float)):
-        raise ArgumentError(
-            f"answer: got {answer!r}, expected a number, or text with choices=[...]"
-        )
-    if not math.isfinite(answer):
+    value = number("answer", answer, expected="a number, or text with choices=[...]")
+    if not math.isfinite(value):
         raise ArgumentError(f"answer: got {answer!r}, expected a finite number")
-    return int(answer) if answer == int(answer) else answer
+    return int(value) if value == int(value) else value
 
 
 def _choices(choices: Sequence[str] | None, answer: object, tolerance: object) -> list[str] | None:
@@ -141,13 +138,10 @@ def _choices(choices: Sequence[str] | None, answer: object, tolerance: object) -
 
 def _tolerance(tolerance: float | str) -> dict[str, float]:
     """An absolute and a relative slack, one of them zero."""
-    problem = f"tolerance: got {tolerance!r}, expected a number in the unit or text like '10%'"
-    share = isinstance(tolerance, str)
-    if share and not re.fullmatch(r"\d+(\.\d+)?%", tolerance):
-        raise ArgumentError(problem)
-    if not share and (isinstance(tolerance, bool) or not isinstance(tolerance, (int, float))):
-        raise ArgumentError(problem)
-    value = float(tolerance[:-1]) / 100 if share else float(tolerance)
+    expected = "a number in the unit or text like '10%'"
+    if isinstance(tolerance, str) and re.fullmatch(r"\d+(\.\d+)?%", tolerance):
+        return {"absolute": 0.0, "relative": float(tolerance[:-1]) / 100}
+    value = float(number("tolerance", tolerance, expected=expected))
     if not (math.isfinite(value) and value >= 0):
-        raise ArgumentError(problem)
-    return {"absolute": 0.0 if share else value, "relative": value if share else 0.0}
+        raise ArgumentError(f"tolerance: got {tolerance!r}, expected {expected}")
+    return {"absolute": value, "relative": 0.0}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...core.arguments import choice, integer
 from ...core.errors import ArgumentError
 from ...layouts.shared.access import MAX_ROWS, Access
 from ...layouts.shared.banks import BANK_BYTES, BANKS, WARP
@@ -42,9 +43,8 @@ def traced(
     if not shared:
         raise ArgumentError("trace: it has no request to shared memory")
     samples = shared[first_line([count for count, _ in shared], line, op)][1]
-    if isinstance(request, bool) or request not in range(len(samples)):
-        raise ArgumentError(f"request: got {request!r}, the line has 0 to {len(samples) - 1}")
-    sample = samples[request]
+    last = len(samples) - 1
+    sample = samples[integer("request", request, 0, last, allowed=f"the line has 0 to {last}")]
     lanes = _lanes(sample)
     place = _place(trace, sample, lanes)
     row_length, element = _row(place, row_length, element)
@@ -100,17 +100,14 @@ def _row(place: Place, row_length: int | None, element: int | None) -> tuple[int
         if not place.shape:
             raise ArgumentError(f"element: the source does not say what {place.name} is made of")
         element = place.bytes // math.prod(place.shape)
-    if element not in (1, 2, 4, 8):
-        raise ArgumentError(f"element: got {element!r} bytes, allowed are 1, 2, 4 and 8")
+    choice("element", element, (1, 2, 4, 8), unit="bytes")
     if row_length is None:
         if len(place.shape) < 2:
             raise ArgumentError(
                 f"row_length: {place.name} is one long array; say how many elements are a row"
             )
         row_length = place.shape[-1]
-    if isinstance(row_length, bool) or not isinstance(row_length, int) or row_length < 1:
-        raise ArgumentError(f"row_length: got {row_length!r}, expected a number of elements")
-    return row_length, element
+    return integer("row_length", row_length, 1, allowed="expected a number of elements"), element
 
 
 def _skipped(lanes: Sequence[int], start: int, row_bytes: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...core.arguments import text
 from ...core.errors import ArgumentError
 from ...layouts.shared import ldmatrix
 from ...layouts.shared.access import Layout
@@ -60,8 +61,7 @@ class SwizzleWorkshop(Widget):
         names = [tiles] if isinstance(tiles, str) else list(tiles)
         if not names or len(set(names)) < len(names) or any(n not in TILES for n in names):
             raise ArgumentError(f"tiles: got {tiles!r}, allowed are, each once, {'; '.join(TILES)}")
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        text("caption", caption)
         tile, reads, _ = TILES[names[0]]
         ldmatrix.pointed(reads if reader is None else reader)  # refuses another reader
         bits = _bits(swizzle)

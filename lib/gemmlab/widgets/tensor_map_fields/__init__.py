@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ...core.errors import ArgumentError
+from ...core.arguments import choice, text
 from ...layouts.tma import words
 from ...layouts.tma.tensor_map import Arguments
 from ..shared.bank_picture import LINE, MUTED, TEXT
@@ -51,10 +51,8 @@ class TensorMapFields(Widget):
         caption: str = "",
     ) -> None:
         Arguments(rows, columns, box_rows, box_columns, dtype, swizzle, row_stride, address)
-        if shown not in words.FIELDS:
-            raise ArgumentError(f"shown: got {shown!r}, allowed are {', '.join(words.FIELDS)}")
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        choice("shown", shown, words.FIELDS)
+        text("caption", caption)
         addresses = [[name, value] for name, value in ADDRESSES.items()]
         if address not in ADDRESSES.values():
             addresses.append([hex(address), address])

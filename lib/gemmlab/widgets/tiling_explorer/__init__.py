@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ...core.arguments import choice, integer, text
 from ...core.errors import ArgumentError
 from ...display.numbers import short
 from ...layouts.tiling.facts import describe, facts
@@ -50,16 +51,13 @@ class TilingExplorer(Widget):
     ) -> None:
         named = _presets(presets)
         start = next(iter(named)) if start is None else short(start) if start in STEPS else start
-        if start not in named:
-            raise ArgumentError(f"start: got {start!r}, the presets are {', '.join(named)}")
+        choice("start", start, named, lead=", the presets are ")
         last = named[start].threads - 1
         thread = min(37, last) if thread is None else thread
-        _integer("thread", thread, 0, last)
-        _integer("size", size, 1, 2**20)
-        if gpu not in GPUS:
-            raise ArgumentError(f"gpu: got {gpu!r}, there is {', '.join(GPUS)}")
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        integer("thread", thread, 0, last)
+        integer("size", size, 1, 2**20)
+        choice("gpu", gpu, GPUS, lead=", there is ")
+        text("caption", caption)
         tilings = {label: asdict(tiling) for label, tiling in named.items()}
         state = {**tilings[start], "gpu": gpu, "size": size}
         super().__init__(
@@ -160,8 +158,3 @@ def _gpus() -> dict[str, dict]:
         for name, limits in GPUS.items()
     }
     return {"limits": first, "gpus": other}
-
-
-def _integer(name: str, value: object, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ArgumentError(f"{name}: got {value!r}, allowed is an integer from {low} to {high}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...core.arguments import choice, integer, text
 from ...core.errors import ArgumentError
 from ...layouts.tma import words
 from ...layouts.tma.tensor_map import CHUNK, Arguments, Box, TensorMap
@@ -135,8 +136,7 @@ def _check_arguments(rows, columns, row_stride, state: dict, caption: object) ->
         ("box_columns", BOX_COLUMNS),
         ("start", STARTS),
     ):
-        if state[name] not in known:
-            raise ArgumentError(f"{name}: got {state[name]!r}, allowed are {known}")
+        choice(name, state[name], known)
     box_rows, box_columns = state["box_rows"], state["box_columns"]
     Arguments(rows, columns, box_rows, box_columns, state["dtype"], state["swizzle"], row_stride)
     for name, low, value, high in (
@@ -145,19 +145,17 @@ def _check_arguments(rows, columns, row_stride, state: dict, caption: object) ->
         ("x", -box_columns, state["x"], columns),
         ("y", -box_rows, state["y"], rows),
     ):
-        _check(name, low, value, high)
+        _between(name, low, value, high)
     _check_chosen(state["chosen"])
-    if not isinstance(caption, str):
-        raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+    text("caption", caption)
 
 
-def _check(name: str, low: int, value: object, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ArgumentError(f"{name}: got {value!r}, allowed are {low} to {high}")
+def _between(name: str, low: int, value: object, high: int) -> int:
+    return integer(name, value, low, high, allowed=f"allowed are {low} to {high}")
 
 
 def _check_chosen(chosen: object) -> None:
     if not isinstance(chosen, list | tuple) or len(chosen) != 2:
         raise ArgumentError(f"chosen: got {chosen!r}, expected (row, chunk) of the box")
     for value in chosen:
-        _check("chosen", 0, value, _LARGEST)
+        _between("chosen", 0, value, _LARGEST)

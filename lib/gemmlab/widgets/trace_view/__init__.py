@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...core.arguments import integer, text
 from ...core.errors import ArgumentError
 from ...layouts.shared import banks
 from ...sim.counts import LineCount
@@ -44,13 +45,12 @@ class TraceView(Widget):
         if not isinstance(trace, Trace):
             given = type(trace).__name__
             raise ArgumentError(f"trace: got {given}, expected what lab.trace returns")
-        if not isinstance(caption, str):
-            raise ArgumentError(f"caption: got {type(caption).__name__}, expected text")
+        text("caption", caption)
         shown = shown_lines(trace)
         start = first_line([count for count, _ in shown], line, op)
         samples = shown[start][1]
-        if isinstance(request, bool) or request not in range(len(samples)):
-            raise ArgumentError(f"request: got {request!r}, the line has 0 to {len(samples) - 1}")
+        last = len(samples) - 1
+        integer("request", request, 0, last, allowed=f"the line has 0 to {last}")
         super().__init__(
             config={
                 "title": f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}",
