@@ -1,4 +1,4 @@
-"""The pinned packages are what pyproject.toml asks for, and it asks for what the library imports."""
+"""Pinned packages are what pyproject.toml asks for, and it asks for what the library imports."""
 
 from __future__ import annotations
 
