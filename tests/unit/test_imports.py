@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FILES = [*(ROOT / "lib").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]
 OWN = ("gemmlab", "tools")
-# The face of the package, which resolves its names at their first use, and the page that lists them.
+# The face of the package, which resolves its names at their first use, and what lists them.
 BY_NAME = (ROOT / "lib/gemmlab/__init__.py", ROOT / "tools/reference/__main__.py")
 
 
