@@ -11,7 +11,6 @@ from ..display.table import Table
 from ..gpu.sass import main_loop_excerpt, main_loops
 from ..measurements.provenance import made_on
 from ..run.kernel import Kernel, kernel
-from ..steps.spec import KernelSpec
 from .plots import LEVELS, recorded_points, recorded_roofs
 
 __all__ = [
@@ -75,7 +74,7 @@ def _compared(
     what: str,
 ) -> Table:
     """Some of ncu's recorded limits side by side; what is 0 for every kernel is left out."""
-    specs = _specs(kernels)
+    specs = [handle.spec for handle in _handles(kernels)]
     found = measurements.sections((spec.family for spec in specs), "limits")
     rows = []
     read = [found[spec.family]["kernels"].get(spec.name) for spec in specs]
@@ -98,8 +97,8 @@ def _compared(
     return Table((head, *names), tuple(rows), "t" + "n" * len(specs), (note,))
 
 
-def _specs(kernels: str | Kernel | Sequence[str | Kernel]) -> list[KernelSpec]:
-    return [kernel(k).spec for k in ([kernels] if isinstance(kernels, str | Kernel) else kernels)]
+def _handles(kernels: str | Kernel | Sequence[str | Kernel]) -> list[Kernel]:
+    return [kernel(k) for k in ([kernels] if isinstance(kernels, str | Kernel) else kernels)]
 
 
 def arbitration(name: str | Kernel) -> Table:
@@ -175,13 +174,14 @@ def resources(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
 
     Dynamic shared memory, which ptxas does not know, is that of the step's spec.
     """
-    specs = _specs(kernels)
-    found = measurements.sections((spec.family for spec in specs), "resources")
+    handles = _handles(kernels)
+    found = measurements.sections((handle.spec.family for handle in handles), "resources")
     rows = []
-    for spec in specs:
-        used = found[spec.family]["kernels"][spec.label or spec.name]
+    for handle in handles:
+        name = handle.source.label or handle.name
+        used = found[handle.spec.family]["kernels"][name]
         spills = used["spill_stores_bytes"] + used["spill_loads_bytes"]
-        name, shared = spec.label or spec.name, _shared(spec, used["shared_bytes"])
+        shared = _shared(handle, used["shared_bytes"])
         rows.append((name, str(used["registers"]), f"{spills} B", shared))
     versions = dict.fromkeys(str(section["environment"].get("cuda")) for section in found.values())
     note = f"ptxas, CUDA {' and '.join(versions)}."
@@ -189,12 +189,12 @@ def resources(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     return Table(head, tuple(rows), "tnnn", (note,))
 
 
-def _shared(spec: KernelSpec, static: int) -> str:
+def _shared(handle: Kernel, static: int) -> str:
     """A block's shared memory: what ptxas says, or what the launch asks for, and then says so."""
-    if not spec.dynamic_shared:
+    if not handle.dynamic_shared:
         return f"{static:,} B"
     # Of a text other than the step's own, only its launcher knows.
-    return "dynamic" if spec.written_to else f"{spec.shared_bytes:,} B, dynamic"
+    return f"{handle.spec.shared_bytes:,} B, dynamic" if handle.is_own_file else "dynamic"
 
 
 def steady(family: str = "sgemm") -> Table:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .spec import KernelSpec
+from .text import included_files
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,12 @@ class Program:
     def is_own_file(self) -> bool:
         """Whether the text is the step's own file in kernels/."""
         return self.source.path == self.spec.path
+
+    @property
+    def dynamic_shared(self) -> bool:
+        """Whether its shared memory is asked for at the launch, so that ptxas does not know it."""
+        files = included_files(self.source.path)
+        return any("extern __shared__" in file.read_text() for file in files)
 
     @property
     def title(self) -> str:

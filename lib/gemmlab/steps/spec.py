@@ -9,7 +9,6 @@ from pathlib import Path
 from ..core.errors import ArgumentError
 from ..core.paths import kernels_folder
 from ..core.precision import PRECISIONS, SINGLE, precision
-from .text import included_files
 
 # The parts of the course that have steps, by the prefix of their steps' names.
 FAMILIES = ("sgemm", "hgemm", "tma")
@@ -97,11 +96,6 @@ class KernelSpec:
     def needed_shared_bytes(self) -> int:
         """The shared memory of a block without which it does not run."""
         return self.least_shared_bytes or self.shared_bytes
-
-    @property
-    def dynamic_shared(self) -> bool:
-        """Whether its shared memory is asked for at the launch, so that ptxas does not know it."""
-        return any("extern __shared__" in file.read_text() for file in included_files(self.path))
 
     def too_old(self, capability: tuple[int, int]) -> str:
         """Why a GPU of that compute capability cannot run the step; "" if it can."""
