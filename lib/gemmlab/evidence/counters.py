@@ -110,8 +110,9 @@ def pair(counted: int, read: int | None, fewer: bool = False) -> str:
 def conflicts(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """What steps ask of shared memory, by kind of access: wavefronts, and how many would do.
 
-    The simulator counts now, in the steps' usual types; beside it stands what ncu counted when it
-    was recorded. Conflicts are wavefronts above the minimum, by the simulator.
+    kernels: a step, or several. The simulator counts now, in the steps' usual types; beside it
+    stands what ncu counted when it was recorded. Conflicts are wavefronts above the minimum, by the
+    simulator. Raises UnknownKernelError, MeasurementError if nothing was recorded, BackendError.
     """
     handles = [kernel(k) for k in ([kernels] if isinstance(kernels, str | Kernel) else kernels)]
     found = {name: _recorded(name) for name in dict.fromkeys(h.spec.family for h in handles)}

@@ -37,8 +37,8 @@ COLUMNS = {  # the recorded counter -> what the table calls it
 def whole_kernels(path: str | Path | None = None) -> Table:
     """Whole kernels: what the simulator counts now, and what ncu counted when it was recorded.
 
-    A pair that differs is marked; "-" is a counter that is 0 on both sides.
-    Raises MeasurementError if the file is missing or not readable.
+    A pair that differs is marked; "-" is a counter that is 0 on both sides. path: a recorded file
+    (None: the H200's). Raises MeasurementError if the file is missing or not readable.
     """
     recorded = load(path or path_of("kernels"))
     compared = {name: _pairs(entry) for name, entry in recorded["kernels"].items()}
@@ -82,7 +82,7 @@ def _pairs(entry: dict) -> dict[str, tuple[int, int]]:
 def sanitizer(path: str | Path | None = None) -> Table:
     """compute-sanitizer on the test kernels: what each tool reported in right and broken ones.
 
-    In the recording, -1 errors stand for a kernel that did not end in time.
+    path: a recorded file (None: the H200's); in it, -1 errors stand for a kernel that did not end.
     Raises MeasurementError if the file is missing or not readable.
     """
     recorded = load(path or path_of("sanitizer"))

@@ -145,7 +145,11 @@ def path() -> Path:
 
 
 def recorded_mutants(file: Path | None = None) -> Mutants:
-    """Read the recorded mutants. Raises MeasurementError if they are missing or unreadable."""
+    """The recorded mutants: kernels broken on purpose, and what the simulator found of each.
+
+    file: a recorded file (None: the repository's). Raises MeasurementError if it is missing or
+    unreadable.
+    """
     file = file or path()
     again = "`python -m tools.mutants --full` records them"
     data = load_json(file, again)

@@ -153,7 +153,11 @@ def wgmma_computed(entry: dict) -> int:
 
 
 def single_requests() -> Table:
-    """Patterns by kind: how many there are, and for how many the rules give what was counted."""
+    """Requests of single warps by kind: how many were recorded, and for how many the rules agree.
+
+    The rules are those of `lab.layouts.wavefronts`, `sectors` and `copy`.
+    Raises MeasurementError if the recorded file is missing.
+    """
     total, equal, modelled = Counter(), Counter(), Counter()
     for label, agrees in _judged():
         total[label] += 1
@@ -243,7 +247,7 @@ def order(shared: np.ndarray) -> str | None:
 
 
 def copies_past_l1() -> Table:
-    """Wavefronts that ncu counted for such copies, by the rows of their source.
+    """Wavefronts that ncu counted for a warp's cp.async.cg of 512 bytes, by rows of its source.
 
     Raises MeasurementError if the file is missing, or if like requests were counted differently.
     """

@@ -131,7 +131,11 @@ def measured_fragment(
 
 
 def recorded_fragments(path: str | Path | None = None) -> list[Measured]:
-    """What was measured on the H200. Raises MeasurementError if there is nothing to be read."""
+    """What each lane of every wmma fragment held on the H200.
+
+    path: a recorded file (None: the H200's). Raises MeasurementError if there is nothing to be
+    read.
+    """
     path = Path(path) if path else recording()
     remedy = "`python -m tools.evidence.record_wmma` on a GPU writes it"
     data = load_json(path, remedy)

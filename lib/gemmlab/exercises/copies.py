@@ -19,9 +19,10 @@ def copies(
 ) -> Verdict:
     """Judge `chunk_of(t)`, the (row, chunk of 16 bytes in it) of a tile that copy number t moves.
 
-    32 copies in a row are those of a warp. Each chunk must be copied once. In shared memory chunk c
-    of row r stands at c ^ (r & (2**bits - 1)), and there are at most `wavefronts` (default: 4) a
-    warp. Raises ArgumentError for a tile that there is not.
+    The tile has `rows` rows of `row_bytes` bytes. 32 copies in a row are those of a warp, and each
+    chunk must be copied once. In shared memory chunk c of row r stands at c ^ (r & (2**bits - 1)).
+    wavefronts: the most a warp's copies may take there (None: 4). Raises ArgumentError for a tile
+    that there is not.
     """
     tile = ChunkTile(rows, row_bytes)
     try:

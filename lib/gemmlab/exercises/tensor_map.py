@@ -41,8 +41,9 @@ class Element:
 def box_source(answer: Answer) -> Verdict:
     """Judge `source(m, x, y, row, column)`: where an element of the box {x, y} comes from.
 
-    m: a TensorMap. The function gives bytes from the start of the matrix, or None for what the copy
-    engine loads as zero. Boxes inside, over each edge and outside of four matrices are tried.
+    answer: that function. m: a TensorMap. It gives bytes from the start of the matrix, or None for
+    what the copy engine loads as zero. Boxes inside, over each edge and outside of four matrices
+    are tried.
     """
     count = 0
     for one in _elements():

@@ -53,8 +53,9 @@ def _requests(table: np.ndarray, store: str, cols: int) -> Iterator[banks.Reques
 def mapping(element: Callable[[int], tuple[int, int]], rows: int, cols: int) -> Verdict:
     """Judge a warp's mapping of lanes to (row, column) of C for a naive kernel with K = N = 1024.
 
-    The 32 lanes must cover `rows` x `cols` elements, once each, so that `cols` neighbours of a row
-    are neighbouring lanes. The message counts the sectors of A and B per step of k.
+    element: a function of the lane, 0 to 31. The 32 lanes must cover `rows` x `cols` elements, once
+    each, so that `cols` neighbours of a row are neighbouring lanes. The message counts the sectors
+    of A and B per step of k.
     """
     try:
         cells = [(int(row), int(col)) for row, col in map(element, LANES)]
@@ -73,7 +74,12 @@ def mapping(element: Callable[[int], tuple[int, int]], rows: int, cols: int) -> 
 
 
 def thread_tile(TM: int, TN: int, fmas_per_value: float, registers: int) -> Verdict:
-    """Judge a thread tile by FMAs per value read and by registers for its sums and values."""
+    """Judge a thread tile by FMAs per value read and by registers for its sums and values.
+
+    TM, TN: its rows and columns of C, multiples of 4. fmas_per_value: the least TM * TN / (TM +
+    TN). registers: the most for TM * TN sums and TM + TN values. Raises ArgumentError for other
+    sides.
+    """
     for name, value in (("TM", TM), ("TN", TN)):
         _multiple(name, value, 4, "expected 4, 8, 12, ... (for float4)")
     ratio = TM * TN / (TM + TN)
@@ -93,8 +99,9 @@ _X4 = (2 * SIDE) ** 2  # elements that an ldmatrix.x4 loads, in 4 wavefronts
 def warp_tile(WM: int, WN: int, allows: float, accumulators: int) -> Verdict:
     """Judge a warp's tile of 16-bit operands: the FLOP per clock that shared memory allows an SM.
 
-    It must be at least `allows`, if ldmatrix has no conflicts, with at most `accumulators` sums in
-    fp32 for each of 32 lanes. Raises ArgumentError for sides that are no multiples of 16.
+    WM, WN: its rows and columns of C, multiples of 16. allows: the least FLOP per clock and SM, if
+    ldmatrix has no conflicts. accumulators: the most sums in fp32 for each of 32 lanes.
+    Raises ArgumentError for sides that are no multiples of 16.
     """
     for name, value in (("WM", WM), ("WN", WN)):
         _multiple(name, value, 16, "expected 16, 32, 48, ... (for ldmatrix)")

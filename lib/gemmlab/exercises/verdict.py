@@ -9,7 +9,11 @@ from ..display.table import Judgement, Shown
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Shown):
-    """Whether an answer is right, and why or why not; `items` are single findings."""
+    """Whether an answer is right, and why or why not.
+
+    solved: whether it is. message: one or two sentences for the reader, a hint if it is not.
+    items: single findings, a line each.
+    """
 
     solved: bool
     message: str

@@ -66,7 +66,10 @@ def try_ring(
 ) -> tuple[Findings, bool]:
     """Run kernels/probes/ring.cuh, changed, in the simulator: its findings; are the sums right?
 
-    Raises ArgumentError for text that is not in the file, BuildError for what does not compile.
+    changes: text of the file -> what stands there instead, as in RING_MISTAKES. mode: "producer
+    warp" or "syncthreads". tiles: pairs of boxes, A and B, that go through the ring; stages: of the
+    ring; consumers: warps that read. Raises ArgumentError for text that is not in the file,
+    BuildError for what does not compile.
     """
     path = repository_root() / "kernels" / PROBE
     module = sim.compile_source(path, LAUNCHERS[mode], changes=changes)

@@ -67,9 +67,10 @@ def _span(rows: Sequence[BenchRow]) -> str:
 def ladder(until: str | None = None, size: int = 4096, **options: Any) -> Ladder:
     """The recorded run as a Ladder, up to the step `until`; `options` are Ladder's.
 
-    The run is that of `until`'s family, or of the first with `precision`. Where a family continues
-    another one, its steps stand behind the other's, as shares of cuBLAS, each in its own run.
-    Raises MeasurementError if nothing was recorded.
+    until: a step; None: all of the family. size: M = N = K. options: `precision`, `metric` and
+    others. The run is that of `until`'s family, or of the first with `precision`. Where a family
+    continues another one, its steps stand behind the other's, as shares of cuBLAS, each in its own
+    run. Raises MeasurementError if nothing was recorded.
     """
     spec = registry.get(until) if until else None
     precision = options.pop("precision", spec.precisions[0] if spec else "fp32")

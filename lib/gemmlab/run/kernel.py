@@ -178,8 +178,10 @@ class Kernel(Program):
 def kernel(name: str | Program | KernelSpec, config: str = "") -> Kernel:
     """The step called `name`, in one of its compiled configurations if `config` names one.
 
-    Raises UnknownKernelError with the closest names, ArgumentError for a `config` that the step
-    does not have, naming those that it has.
+    Called as `kernel(A, B, C, alpha, beta)` it runs on tensors. name: also a spec or a handle.
+    config: such as "128x128x16"; "": a launch on a GPU runs what `lab.tune` found, or the step
+    chooses. Raises UnknownKernelError with the closest names, ArgumentError for a `config` that the
+    step does not have, naming those that it has.
     """
     known = registry.program(name)
     handle = known if isinstance(known, Kernel) else Kernel(known.spec, known.source)
@@ -191,9 +193,11 @@ def variant(
 ) -> Kernel:
     """A step with some of its text replaced, for "what if": {"BK = 16": "BK = 8"}.
 
-    Each key must stand in the kernel file. The step's own file is left alone. `label` names the
-    variant in benchmarks.
-    Raises ArgumentError for a key that does not stand there.
+    The step's own file is left alone.
+
+    name: a step, or a variant to change further. changes: text -> what stands there instead; each
+    key must stand in the kernel file. label: the name to show, in benchmarks too.
+    Raises ArgumentError for a key that does not stand there, UnknownKernelError.
     """
     parent = kernel(name)
     spec, path = parent.spec, parent.source.path
@@ -208,7 +212,8 @@ def matrices(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """A (M, K) and B (K, N), normal random, on the GPU if there is one.
 
-    dtype: "float32", "float16" or "bfloat16".
+    M, N, K: elements. device: "cuda" or "cpu"; None: the GPU if kernels run there. seed: the same
+    seed gives the same matrices on every device. dtype: "float32", "float16" or "bfloat16".
     """
     import torch
 

@@ -55,7 +55,9 @@ __all__ = [
 def compile_step(kernel: str | KernelSpec | Program, precision: str = "") -> SimModule:
     """The step in a precision (its first, if not given), compiled for this machine at first use.
 
-    Raises BackendError without g++, BuildError if the source does not compile.
+    kernel: a step, a variant or a spec. precision: such as "fp16".
+    Raises BackendError without g++, BuildError if the source does not compile, ArgumentError for a
+    precision that the step does not have.
     """
     step = registry.program(kernel)
     scratch = step.spec.workspace
@@ -72,12 +74,13 @@ def compile_source(
 ) -> SimModule:
     """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
-    path: absolute, or from the repository's root, "tests/sim/fixtures/gemm_cp_async.cu". changes:
-    text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to be one of
-    this repository. portable: switch stacks by ucontext, as on processors that have no
+    path: absolute, or from the repository's root, "tests/sim/fixtures/gemm_cp_async.cu".
+    changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to be
+    one of this repository. portable: switch stacks by ucontext, as on processors that have no
     switch of ours. workspace: for launch_x the file also has workspace_x(const GemmArgs&) ->
     size_t, the bytes of scratch memory that a launch needs.
-    Raises ArgumentError for text that does not stand in the file.
+    Raises ArgumentError for text that does not stand in the file, BackendError without g++,
+    BuildError if the source does not compile.
     """
     file = repository_root() / path  # an absolute path stays as it is
     if changes:
@@ -99,6 +102,7 @@ def trace(
 ) -> Trace:
     """What a step asks of the memory system, by source line, on small integers (always the same).
 
+    kernel: a step, a variant or a spec. alpha, beta: of C = alpha * A @ B + beta * C.
     M, N, K: sizes that the step takes, by default small ones: what a warp does is the same in all.
     precision: one that the step is compiled for, such as "fp16"; its first, if not given.
     allow_slow: let it take longer than a minute; without it that raises SlowRunError.
@@ -123,7 +127,9 @@ def integer_matrices(
 ) -> tuple[np.ndarray, ...]:
     """A, B and C of small integers: sums of their products are exact in any order.
 
-    Elements of bfloat16, which NumPy does not have, are given as their 16 bits.
+    M, N, K: A is (M, K), B (K, N), C (M, N), with integers from -4 to 4. seed: of the random
+    numbers. types: one of `registry.PRECISIONS`; elements of bfloat16, which NumPy does not have,
+    are given as their 16 bits.
     """
     random = np.random.default_rng(seed)
     shapes = ((M, K), (K, N), (M, N))

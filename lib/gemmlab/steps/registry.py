@@ -22,7 +22,10 @@ def names() -> list[str]:
 
 
 def family_of(precision: str) -> str:
-    """The first family with steps of a precision: the one that is meant if only that is known."""
+    """The first family with steps of a precision: the one that is meant if only that is known.
+
+    precision: one of PRECISIONS that a step is compiled for. The answer: "sgemm", "hgemm" or "tma".
+    """
     return next(spec.family for spec in KERNELS if precision in spec.precisions)
 
 
@@ -47,7 +50,11 @@ def get(name: str) -> KernelSpec:
 
 
 def program(kernel: str | KernelSpec | Program) -> Program:
-    """What a name, a spec or a handle stands for. Raises as `get` does."""
+    """What a name, a spec or a handle stands for: the step's facts and the text that is compiled.
+
+    kernel: a name such as "sgemm_06_swizzled_a", a KernelSpec, or a Program, which is returned.
+    Raises UnknownKernelError, with the closest names, and ArgumentError for what is none of these.
+    """
     if isinstance(kernel, Program):
         return kernel
     return Program(kernel if isinstance(kernel, KernelSpec) else get(kernel))

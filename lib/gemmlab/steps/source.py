@@ -17,8 +17,9 @@ from .text import mark, passages_of
 def source(name: str | KernelSpec | Program, passage: str | None = None) -> Listing:
     """A passage of a step's file, between its `// [passage]` marks, or the whole file.
 
-    name: a step, or a header in kernels/, such as "probes/mma.cuh".
-    Raises ArgumentError, naming the passages there are, for one that is not there.
+    name: a step, or a header in kernels/, such as "probes/mma.cuh". passage: its name; None: the
+    file. Raises ArgumentError, naming the passages there are, for one that is not there, and
+    UnknownKernelError.
     """
     path, shown_as = _file(name)
     lines = path.read_text().splitlines()
@@ -53,8 +54,9 @@ def diff(
 ) -> Listing:
     """What changed from `other` (the parent step, if not given), without comments at the top.
 
-    Lines that differ only by the step's own name count as equal.
-    Raises ArgumentError for a step without a parent.
+    name: a step, a spec or a handle, such as a variant. other: the same, to compare it with.
+    context: lines around each change. Lines that differ only by the step's name count as equal.
+    Raises ArgumentError for a step without a parent, UnknownKernelError.
     """
     new = program(name)
     if other is None and new.parent is None:

@@ -132,7 +132,10 @@ FAULTS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def fault(name: str) -> Kernel:
-    """The step with the mistake called `name`. Raises ArgumentError, naming those there are."""
+    """The step with the mistake called `name`, such as "01, no fence after mbarrier_init".
+
+    Raises ArgumentError, naming those there are.
+    """
     step, changes = FAULTS[known(name)]
     return variant(step, changes, label=name)
 

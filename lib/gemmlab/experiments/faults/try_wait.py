@@ -40,9 +40,12 @@ int run(uintptr_t out, int tries, unsigned hint, uintptr_t stream) {{
 
 
 def try_wait() -> Table:
-    """For how long a try waits in vain, by hint: measured on a GPU with TMA, else recorded.
+    """For how long mbarrier.try_wait waits in vain, by the hint that it is given, in ns.
 
-    Raises MeasurementError without such a GPU and without a recording.
+    Measured on a GPU with TMA, else recorded. The hint is suspendTimeHint of the PTX ISA,
+    "mbarrier.test_wait, mbarrier.try_wait".
+    Raises MeasurementError without such a GPU and without a recording, LaunchError if the probe
+    fails.
     """
     if can_try():
         return _table(measure(), environment(), "live")

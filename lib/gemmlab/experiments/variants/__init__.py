@@ -13,7 +13,10 @@ EXPERIMENTS = {**sgemm.EXPERIMENTS, **hgemm.EXPERIMENTS, **tma.EXPERIMENTS}
 
 
 def experiment(name: str) -> Kernel:
-    """The variant called `name`. Raises ArgumentError, naming those there are."""
+    """The variant called `name`, such as "hgemm 14, BK = 64": a step with some text replaced.
+
+    Raises ArgumentError, naming those there are.
+    """
     if name not in EXPERIMENTS:
         known = ", ".join(map(repr, EXPERIMENTS))
         raise ArgumentError(f"name: got {name!r}, the experiments are {known}")
