@@ -273,7 +273,9 @@ def record(
 def _all_here(on: str | None) -> list[KernelSpec]:
     """All steps; of those on a GPU the ones that it can run, which is said."""
     on = on or default_backend()
-    lacks = {spec.name: lacking(spec) for spec in registry.KERNELS} if on == "gpu" else {}
+    lacks = {}
+    if on == "gpu":
+        lacks = {spec.name: lacking(registry.program(spec)) for spec in registry.KERNELS}
     for why in filter(None, lacks.values()):
         click.echo(f"Left out: {why}", err=True)
     return [spec for spec in registry.KERNELS if not lacks.get(spec.name)]
