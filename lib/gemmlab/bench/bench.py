@@ -39,18 +39,17 @@ def bench(
 ) -> BenchResult:
     """Time `kernels` and cuBLAS at `sizes` (M = N = K, or (M, N, K)).
 
-    `precision` names the types: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in
-    fp32. If not given, it is the first kernel's first; without kernels, all steps of the first part
-    of the course that has it run.
-    Inputs are normal random, TF32 is off. `mode` "interleaved" runs everyone in turns and writes
-    over the L2 before each launch (unless `warm_l2`); "burst" times ten launches after a rest;
-    "sustained" launches each kernel back to back for `seconds` (5 if not given) and keeps the last
-    third. In the first mode `seconds` (1 if not given) limits what one kernel may take at one size;
-    slow kernels so get fewer than `samples`. Launches under 20 us are timed in batches.
-    `baselines` may also have "cublas_tf32": cuBLAS on tensor cores, with inputs rounded to TF32.
+    Inputs are normal random, TF32 is off. Launches under 20 us are timed in batches. Without a GPU
+    the recorded run is shown instead, and says so: of kernels of several parts, the one with all.
 
-    Without a GPU the recorded run is shown instead, and says so: of kernels of several parts, the
-    one run that has all of them.
+    precision: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in fp32. If not given,
+    the first kernel's first; without kernels, all steps of the first part that has it run.
+    mode: "interleaved" runs everyone in turns and writes over the L2 before each launch (unless
+    `warm_l2`); "burst" times ten launches after a rest; "sustained" launches each kernel back to
+    back for `seconds` (5 if not given) and keeps the last third. samples: timings of each kernel at
+    each size. seconds: in the first mode the most that one kernel may take at one size (1 if not
+    given), so that slow kernels get fewer samples. baselines: may also have "cublas_tf32", cuBLAS
+    on tensor cores, with inputs rounded to TF32.
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """

@@ -55,13 +55,14 @@ def check(
     """Run a step on `shapes` (M, N, K) x alpha, beta and compare with an fp64 reference.
 
     Inputs are normal random, the output starts as NaN, and NaN in C must not matter when beta is 0.
-    `device` is "cuda" or "cpu" (the simulator); without it, the GPU if there is one. On the
-    simulator the first shape is also traced for races and other findings. `allow_slow` lets a run
-    there take longer than a minute; without it such a shape raises SlowRunError.
     Of a step with configurations, all are checked, unless `kernel` names one. A configuration may
-    refuse shapes, but not all of them. `precisions` limits a step of 16-bit types to some of those
-    that it is compiled for, such as ["bf16"]; the first runs with all alpha and beta, the others
-    with one pair.
+    refuse shapes, but not all of them.
+
+    device: "cuda" or "cpu" (the simulator); None: the GPU if there is one. On the simulator the
+    first shape is also traced for races and other findings. precisions: some of those that a step
+    of 16-bit types is compiled for, ["bf16"]; the first runs with all alpha and beta, the others
+    with one pair. allow_slow: let a run on the simulator take longer than a minute; without it such
+    a shape raises SlowRunError. Raises ArgumentError for shapes and devices, BackendError.
     """
     handle = handle_of(kernel)
     device = _device(device)

@@ -33,9 +33,12 @@ def ptx(kernel: str | KernelSpec | Program, find: str = "", most: int = 20) -> L
     """Lines of a step's PTX, of its first precision, in which the regular expression `find` occurs.
 
     Parameters of the kernel are called param_0, param_1 and so on, without the kernel's name in
-    front. At most the first `most` lines are shown; the title says how many there are.
-    Raises ArgumentError for a wrong `find` or `most`, BuildError for what nvcc refuses, and
-    MeasurementError without nvcc if the step's text, as it stands, was not recorded.
+    front. The text is nvcc's, or the recorded one without nvcc.
+
+    kernel: a step or a variant. find: of Python's `re`; "": every line. most: lines that are shown
+    at most, from the first on; the title says how many there are. Raises ArgumentError for a wrong
+    `find` or `most`, BuildError for what nvcc refuses, and MeasurementError without nvcc if the
+    step's text, as it stands, was not recorded.
     """
     integer("most", most, 1, allowed="expected a number of lines, 1 or more")
     try:

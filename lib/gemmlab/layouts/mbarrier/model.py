@@ -105,8 +105,9 @@ class Op:
 class Ring:
     """A ring of stages: what is asked of the model.
 
-    mode: a key of MODES; mistake: one of MISTAKES; latency: from the start of a copy until the
-    first of its two boxes has landed.
+    mode: a key of MODES; mistake: one of MISTAKES; tiles: that go through it; stages: buffers, each
+    with its barriers; consumers: warps that read; latency: cycles from the start of a copy until
+    the first of its two boxes has landed. Raises ArgumentError, naming the argument.
     """
 
     mode: str = "producer warp"

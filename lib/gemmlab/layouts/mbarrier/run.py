@@ -62,7 +62,11 @@ class _State:
 
 
 def run_ring(ring: Ring) -> Run:
-    """Let the model run."""
+    """Let the model of a ring run, and note each event: arrivals, waits, copies, ends of phases.
+
+    ring: what is run. The answer has the events in the order of time, in cycles of the model, and
+    `outcome`.
+    """
     state = _State(ring)
     state.events.append(Event(0, "thread 0", "init"))
     for actor in range(len(ring.actors)):

@@ -24,7 +24,10 @@ def tell(run: Run, index: int) -> str:
 
 
 def outcome(run: Run) -> str:
-    """How the run ends: what goes wrong first, and whether anybody can go on."""
+    """How the run ends: what goes wrong first, and whether anybody can go on.
+
+    run: what `run_ring` gave.
+    """
     reads = sum(event.kind == "read" for event in run.events)
     if not run.problems:
         if run.ring.mistake != "none":

@@ -64,7 +64,8 @@ class Bar:
 class Pipeline:
     """One run of the model. Times are cycles; `steps` are in the order in which they were served.
 
-    scheme: a key of SCHEMES; stages: buffers of "async" (the others have 1 and 2).
+    scheme: a key of SCHEMES; stages: buffers of "async" (the others have 1 and 2); issue, latency,
+    products: cycles of a tile; tiles: k tiles of a block; blocks: on the SM.
     """
 
     scheme: str

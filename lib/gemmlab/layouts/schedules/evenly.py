@@ -101,5 +101,8 @@ def whole_tiles(tiles: int, k_tiles: int, most: int = 264) -> list[Piece]:
 
 
 def waves_paid(tiles: int, most: int = 264) -> int:
-    """Waves of whole tiles, the last one counted in full."""
+    """Waves of whole tiles, the last one counted in full.
+
+    tiles: of C, one for each block. most: blocks that run together.
+    """
     return math.ceil(tiles / most)

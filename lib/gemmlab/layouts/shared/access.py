@@ -41,7 +41,10 @@ _IDENTITY = Swizzle(0, 0, 0)
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile in shared memory: `rows` x `row_length` elements of `element` bytes (1, 2, 4, 8)."""
+    """A tile in shared memory, without what a Layout puts between its rows.
+
+    rows: how many. row_length: elements in a row. element: bytes of an element, 1, 2, 4 or 8.
+    """
 
     rows: int
     row_length: int
@@ -189,6 +192,7 @@ def check_inside(access: Access, tile: Tile) -> None:
 def locate(access: Access, tile: Tile, layout: Layout) -> np.ndarray:
     """Byte address of each lane's access, 32 integers; 0 for lanes that give none.
 
+    access, tile, layout: what is asked for, of which tile, and how the tile stands.
     Raises ArgumentError if a lane leaves the tile, if the layout parts the elements of one access,
     or if an address is no multiple of the width (the GPU would fault).
     """

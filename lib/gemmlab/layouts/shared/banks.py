@@ -241,7 +241,10 @@ def lane_list(lanes: tuple[int, ...]) -> str:
 
 
 def describe(request: Request) -> str:
-    """The request in words: wavefronts, minimum, the surplus, and who meets where."""
+    """A request in words: wavefronts, minimum, the surplus, and who meets where.
+
+    request: what `wavefronts` gave.
+    """
 
     def plural(count: int, noun: str) -> str:
         return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -73,21 +73,29 @@ class ChunkTile:
 
 
 def pointed(reader: str) -> list[tuple[int, int]]:
-    """(row, chunk) that the lanes of one of READERS point to, from row 0 and chunk 0 on.
+    """(row, chunk) that each lane of an ldmatrix points to, from row 0 and chunk 0 on.
 
-    Matrices 0 and 1 are rows 0 to 7 and 8 to 15 of chunk 0; 2 and 3 the same of chunk 1.
+    reader: one of READERS; a matrix has 8 lanes. Matrices 0 and 1 are rows 0 to 7 and 8 to 15 of
+    chunk 0; 2 and 3 the same of chunk 1. Source: PTX ISA, "ldmatrix".
     """
     choice("reader", reader, READERS)
     return [(lane % 16, lane // 16) for lane in range(SIDE * READERS[reader])]
 
 
 def torn(xor: BitXor) -> bool:
-    """Whether the bytes of a chunk do not stay together, which ldmatrix and cp.async need."""
+    """Whether the bytes of a chunk do not stay together, which ldmatrix and cp.async need.
+
+    xor: on byte offsets; it tears a chunk if one of its targets is below bit 4.
+    """
     return any(bit < LOW for pair in xor.pairs for bit in pair)
 
 
 def read(tile: ChunkTile, move: Move, reader: str, row: int = 0, chunk: int = 0) -> Request:
-    """What one ldmatrix costs whose first matrix begins at (row, chunk)."""
+    """What one ldmatrix costs whose first matrix begins at (row, chunk).
+
+    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they stand, such as a
+    BitXor. reader: one of READERS. row, chunk: in the tile, from 0; a chunk has 16 bytes.
+    """
     lanes = pointed(reader)
     addresses = np.zeros(WARP, np.int64)
     addresses[: len(lanes)] = move(np.array([tile.offset(row + r, chunk + c) for r, c in lanes]))
@@ -95,16 +103,20 @@ def read(tile: ChunkTile, move: Move, reader: str, row: int = 0, chunk: int = 0)
 
 
 def write(tile: ChunkTile, move: Move) -> CopyRequest:
-    """What a warp's cp.async.cg costs that fills the tile's first 32 chunks, row by row."""
+    """What a warp's cp.async.cg costs that fills the tile's first 32 chunks, row by row.
+
+    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they stand.
+    """
     row, chunk = np.divmod(np.arange(WARP), tile.chunks)
     to = move(row * tile.row_bytes + chunk * PIECE)
     return copy(to, row * PITCH + chunk * PIECE, PIECE, past_l1=True)
 
 
 def groups(tile: ChunkTile, move: Move, cells: list[tuple[int, int]]) -> list[list[int]]:
-    """The rows of a phase by the group of banks in which they stand.
+    """The rows of a phase by the group of four banks in which they stand: 8 lists.
 
-    cells: (row, chunk) of its 8 lanes. Of rows at one address only the first counts.
+    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they stand. cells: (row,
+    chunk) of the phase's 8 lanes. Of rows at one address only the first counts.
     """
     found: list[list[int]] = [[] for _ in range(GROUPS)]
     seen = set()
@@ -121,7 +133,10 @@ def _plural(count: int, noun: str) -> str:
 
 
 def describe_phase(found: list[list[int]], phase: int) -> str:
-    """What `groups` gave, in words; phase: from 0."""
+    """The rows of one phase that meet in a group of banks, in words.
+
+    found: what `groups` gave. phase: its number, from 0.
+    """
     worst = max(found, key=len)
     total = sum(map(len, found))
     if len(worst) == 1:
@@ -138,14 +153,20 @@ def describe_phase(found: list[list[int]], phase: int) -> str:
 
 
 def describe_read(request: Request, reader: str) -> str:
-    """All phases of an ldmatrix, in words."""
+    """All phases of an ldmatrix, in words.
+
+    request: what `read` gave. reader: one of READERS, as it was asked for.
+    """
     count = _plural(request.wavefronts, "wavefront")
     surplus = f"{request.conflicts} too many" if request.conflicts else "no conflict"
     return f"{reader}: {count}, the minimum is {request.minimum}: {surplus}."
 
 
 def describe_write(request: CopyRequest, tile: ChunkTile) -> str:
-    """What `write` gave, in words."""
+    """The wavefronts of a warp's cp.async, in words.
+
+    request: what `write` gave. tile: the ChunkTile that it fills.
+    """
     text = f"cp.async: {request.wavefronts} wavefronts, the minimum is {request.minimum}"
     lines = max(WARP // tile.chunks, WARP * PIECE // LINE_BYTES)
     if request.wavefronts > lines:
@@ -159,7 +180,10 @@ def describe_write(request: CopyRequest, tile: ChunkTile) -> str:
 
 
 def describe_map(xor: BitXor, tile: ChunkTile) -> str:
-    """Whether every chunk keeps a place of its own, in words."""
+    """Whether every chunk keeps a place of its own, in words.
+
+    xor: on byte offsets. tile: the ChunkTile whose bits they have.
+    """
     if torn(xor):
         low = min(bit for pair in xor.pairs for bit in pair)
         return (
@@ -173,7 +197,10 @@ def describe_map(xor: BitXor, tile: ChunkTile) -> str:
 
 
 def formula(xor: BitXor, tile: ChunkTile) -> str:
-    """The XOR as C: the chunk in terms of row and chunk, or else the byte offset in terms of it."""
+    """The XOR as C: the chunk in terms of row and chunk, or else the byte offset in terms of it.
+
+    xor: on byte offsets. tile: the ChunkTile whose bits they have.
+    """
     if all(LOW <= t < tile.row_bit <= s for s, t in xor.pairs):
         return "".join(["chunk", *(_run(run, tile.row_bit) for run in _runs(xor))])
     masks: dict[int, int] = {}

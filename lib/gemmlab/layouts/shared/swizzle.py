@@ -137,12 +137,18 @@ class BitXor:
 
 
 def row_major(row: ArrayLike, col: ArrayLike, row_length: int) -> np.ndarray:
-    """Offset of element (row, col) in rows of `row_length` elements."""
+    """Offset, in elements, of element (row, col) in rows of `row_length` elements.
+
+    row, col: integers or arrays that broadcast; the offsets have their common shape.
+    """
     return np.asarray(row) * row_length + np.asarray(col)
 
 
 def padded(row: ArrayLike, col: ArrayLike, row_length: int, pad: int) -> np.ndarray:
-    """Offset of element (row, col) if `pad` unused elements follow each row."""
+    """Offset, in elements, of element (row, col) if `pad` unused elements follow each row.
+
+    row, col: integers or arrays that broadcast. row_length: elements in a row, without the pad.
+    """
     integer("pad", pad, 0, allowed="expected a number of elements, 0 or more")
     return row_major(row, col, row_length + pad)
 
@@ -162,6 +168,7 @@ def find_swizzle(columns: ArrayLike) -> Swizzle | None:
 
     columns: integers of shape (rows, row_length); columns[r, c] is the column of row r that holds
     element (r, c). Of several, the one with the fewest bits, then the lowest; None if none does.
+    Raises ArgumentError for a table of another shape.
     """
     table = np.asarray(columns)
     if table.ndim != 2 or table.dtype.kind not in "iu":

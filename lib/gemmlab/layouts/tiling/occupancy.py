@@ -12,9 +12,15 @@ KB = 1024
 
 @dataclass(frozen=True)
 class Limits:
-    """What one GPU gives to blocks: counts of an SM, bytes of shared memory, registers.
+    """What one GPU gives to blocks.
 
-    fma_warps: warps whose FMAs an SM starts in a cycle (FP32 lanes / 32).
+    name, capability: "H200", "9.0". sms: SMs of the GPU. threads, blocks, partitions: of an SM.
+    shared: bytes of shared memory of an SM; shared_block: the most that a block may have, asked for
+    with cudaFuncSetAttribute; shared_default: of a block that does not ask; shared_reserved: taken
+    from the SM for each block; shared_unit: what a block's bytes are rounded up to. registers:
+    32-bit ones of an SM, and of a block; registers_thread: the most of a thread; registers_unit:
+    what a warp's are rounded up to. fma_warps: warps whose FMAs an SM starts in a cycle (FP32 lanes
+    / 32). Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
     """
 
     name: str
@@ -54,7 +60,10 @@ GPUS: dict[str, Limits] = {
 
 @dataclass(frozen=True)
 class Occupancy:
-    """Blocks that an SM holds; `allowed` is how many each resource would allow."""
+    """Blocks that an SM holds at a time.
+
+    blocks, warps: how many of them. allowed: resource -> the blocks that it would allow.
+    """
 
     blocks: int
     warps: int
@@ -67,10 +76,12 @@ class Occupancy:
 
 
 def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Limits) -> Occupancy:
-    """How many blocks of so many threads, registers a thread and bytes an SM of `gpu` holds.
+    """How many blocks an SM of `gpu` holds at a time.
 
-    As cuda_occupancy.h has it, with the largest split for shared memory. A block that asks for too
-    much is 0 blocks. Raises ArgumentError for threads or registers below 1.
+    threads: of a block. registers: of a thread, as ptxas reports them. shared_bytes: of a block,
+    static and dynamic. gpu: one of GPUS. As cuda_occupancy.h has it, with the largest split for
+    shared memory. A block that asks for too much is 0 blocks. Raises ArgumentError for threads or
+    registers below 1.
     """
     for name, value in (("threads", threads), ("registers", registers)):
         if value < 1:
@@ -109,7 +120,10 @@ class Waves:
 
 
 def waves(blocks: int, at_once: int, sms: int) -> Waves:
-    """In how many waves `blocks` run on `sms` SMs that hold `at_once` each (at least 1)."""
+    """In how many waves the blocks of a grid run.
+
+    blocks: of the grid. at_once: blocks that an SM holds, at least 1. sms: SMs of the GPU.
+    """
     slots = at_once * sms
     count = -(-blocks // slots)
     return Waves(blocks, slots, count, blocks - (count - 1) * slots, blocks / (count * slots))

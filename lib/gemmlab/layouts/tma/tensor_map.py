@@ -164,7 +164,7 @@ class Arguments:
 class TensorMap(Arguments):
     """A tensor map that cuTensorMapEncodeTiled makes: `Arguments` that keep all of its rules.
 
-    Raises ArgumentError naming the argument, its value, the rule and the remedy.
+    Raises ArgumentError naming the argument, its value, the rule (CUDA Driver API) and the remedy.
     """
 
     def __post_init__(self) -> None:
@@ -228,9 +228,9 @@ class Chunk:
 class Box:
     """Where the bytes of a box stand.
 
-    x, y: column and row of its first element in the matrix; a GPU takes an x of whole chunks only,
-    and what stands where is told of any. address: where the tile begins in shared memory, in bytes.
-    Raises ArgumentError unless that is a multiple of 128.
+    map: of the matrix. x, y: column and row of the first element there; a GPU takes x in whole
+    chunks. address: where the tile begins in shared memory, in bytes. Raises ArgumentError unless
+    that is a multiple of 128.
     """
 
     map: TensorMap

@@ -161,7 +161,10 @@ def decode(a: Arguments) -> tuple[Field, ...]:
 
 
 def describe_map(a: Arguments) -> str:
-    """Whether it is taken, what a box is, and what the tile in shared memory needs."""
+    """Whether a tensor map is taken, what a box is, and what the tile needs, in words.
+
+    a: the Arguments, kept to the rules or not.
+    """
     problems = a.problems()
     if problems:
         return f"{CALL} refuses it. " + " ".join(f"{n}: {said}." for n, said in problems)
