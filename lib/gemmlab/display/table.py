@@ -35,9 +35,10 @@ _VERDICT = """<style>
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its origin below; `rows` holds the numbers as text.
+    """A table with its origin below; the cells are text.
 
-    align: a letter for each column, as `table` takes it. notes: lines below the table; plain text
+    head: a title for each column. rows: a cell for each column. align: a letter for each column,
+    "t" for text, "w" for text that wraps, "n" for numbers. notes: lines below the table; plain text
     has an empty line before them, unless `close`. quiet: numbers of rows in a softer colour.
     """
 

@@ -120,7 +120,11 @@ def recorded() -> dict:
 
 
 def main_loops(kernels: Sequence[str | KernelSpec | Program], size: int = 4096) -> Table:
-    """The main loops side by side, and the recorded speed."""
+    """The main loops side by side, by instruction and stall, and the recorded speed.
+
+    kernels: steps or variants whose SASS was counted. size: M = N = K of the speed.
+    Raises MeasurementError for one that was not counted.
+    """
     rows, old, data = [], [], recorded()
     timed = {r.kernel: r for r in measurements.load().bench(True).only(sizes=[(size,) * 3]).rows}
     for step in map(program, kernels):
@@ -143,7 +147,10 @@ def main_loops(kernels: Sequence[str | KernelSpec | Program], size: int = 4096) 
 
 
 def main_loop_excerpt(name: str) -> Table:
-    """A few instructions of a step's main loop, and what each reads from the register banks."""
+    """A few instructions of a step's main loop, and what each reads from the register banks.
+
+    name: a step whose SASS was counted. Raises MeasurementError for another.
+    """
     data = recorded()
     rows = tuple(tuple(map(str, row)) for row in _recorded_loop(data, name)["excerpt"])
     note = f"{name}, nvcc {data['nvcc']}, sm_90a, {data['date']}."

@@ -9,7 +9,7 @@ from itertools import zip_longest
 def origins(environments: Iterable[dict], what: Iterable[str] = ()) -> str:
     """Where several recordings were made: what they share is said once.
 
-    what: words for each, to stand in brackets behind its commit.
+    environments: of the recordings. what: words for each, to stand in brackets behind its commit.
     """
     found: dict[str, dict[str, None]] = {}
     for environment, note in zip_longest(environments, what, fillvalue=""):
@@ -20,7 +20,10 @@ def origins(environments: Iterable[dict], what: Iterable[str] = ()) -> str:
 
 
 def origin(environment: dict) -> str:
-    """GPU, date, driver, CUDA and commit in one line: what stands beside every recorded figure."""
+    """GPU, date, driver, CUDA and commit in one line: what stands beside every recorded figure.
+
+    environment: of a recording or of a result, with these as its keys.
+    """
     parts = [environment.get("gpu") or "an unknown GPU", str(environment.get("date") or "")[:10]]
     for key, label in (("driver", "driver"), ("cuda", "CUDA"), ("commit", "commit")):
         if environment.get(key):
@@ -29,5 +32,8 @@ def origin(environment: dict) -> str:
 
 
 def made_on(environment: dict, source: str = "recorded") -> str:
-    """The sentence below a table: recorded, or measured now ("live"), and on what."""
+    """The sentence below a table: recorded, or measured now, and on what.
+
+    environment: of a recording or of a result. source: "recorded" or "live".
+    """
     return f"{'Measured now' if source == 'live' else 'Recorded'} on {origin(environment)}."

@@ -25,13 +25,13 @@ DEFAULT_BASELINES = tuple(name for name in BASELINES if name not in OTHER_PRECIS
 class BenchRow:
     """One kernel at one size.
 
-    `time_us` is the median of `samples` timings and `spread` their 10th and 90th percentile.
-    `tflops` counts 2*M*N*K operations. `ratio` is to cuBLAS in the same run, above 1 if faster.
-    `clock_mhz` is the SM clock right behind the launches and `flop_per_clk_sm` uses it. `power_w`
-    is known only in mode "sustained", where the kernel has the GPU to itself for seconds. `batch`
-    launches share one timing if they are too short to be timed alone. `l2` is "cold" or "warm".
-    `config` is the configuration that ran, of a step that has several; empty if the step chose.
-    `precision` names the types of A, B and C.
+    M, N, K: elements. time_us: the median of `samples` timings in microseconds; spread: their 10th
+    and 90th percentile. tflops: of 2*M*N*K operations. ratio: to cuBLAS in the same run, above 1 if
+    faster. clock_mhz: the SM clock right behind the launches; flop_per_clk_sm uses it. power_w:
+    watts, known only in mode "sustained", where the kernel has the GPU to itself for seconds.
+    batch: launches that share one timing, if they are too short to be timed alone. l2: "cold" or
+    "warm". mode: as in `lab.bench`. config: the configuration that ran, of a step that has several;
+    empty if the step chose. precision: the types of A, B and C.
     """
 
     kernel: str
@@ -60,10 +60,11 @@ class BenchRow:
 
 @dataclass(frozen=True, repr=False)
 class BenchResult(Shown):
-    """Rows of one run on one GPU; `source` is "live" or "recorded".
+    """Rows of one run on one GPU.
 
-    `conditions` holds, for each size, the range of clock, power and temperature during the run.
-    `note` says why a recorded run is shown where a live one was asked for.
+    rows: a BenchRow for each kernel and size. source: "live" or "recorded". environment: GPU,
+    driver, CUDA, date and commit. conditions: for each size, the range of clock, power and
+    temperature during the run. note: why a recorded run is shown where a live one was asked for.
     """
 
     rows: tuple[BenchRow, ...]

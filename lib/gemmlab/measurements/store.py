@@ -86,7 +86,11 @@ class _Recorded(dict[str, Any]):
 
 @dataclass(frozen=True)
 class Measurements:
-    """One recorded file. Sections that were never recorded are missing from `sections`."""
+    """One recorded file.
+
+    gpu: its name. sections: name -> data; one that was never recorded is missing. family: the steps
+    that were recorded, "sgemm", "hgemm" or "tma".
+    """
 
     gpu: str
     sections: dict
@@ -169,13 +173,19 @@ def _command(family: str, section: str = "") -> str:
 
 
 def file_of(gpu: str, family: str = FAMILIES[0]) -> Path:
-    """The file of a GPU's recording of one family of steps."""
+    """The file of a GPU's recording of one family of steps.
+
+    gpu: its name, "NVIDIA H200". family: "sgemm", "hgemm" or "tma".
+    """
     suffix = "" if family == FAMILIES[0] else f"_{family}"
     return measurements_folder() / f"{slug(gpu)}{suffix}.json"
 
 
 def slug(gpu: str) -> str:
-    """File name of a GPU's recording: "NVIDIA H200" -> "h200"."""
+    """File name of a GPU's recording: "NVIDIA H200" -> "h200".
+
+    gpu: its name, as the driver gives it.
+    """
     words = re.sub(r"[^a-z0-9]+", "-", gpu.lower()).strip("-")
     return words.removeprefix("nvidia-").removeprefix("geforce-") or "gpu"
 
@@ -183,6 +193,7 @@ def slug(gpu: str) -> str:
 def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measurements:
     """Read a recorded file; without a path, the newest one of a family of steps.
 
+    path: a file as `save` writes it. family: "sgemm", "hgemm" or "tma".
     Raises MeasurementError if it is missing, not JSON, cut short, or of another schema.
     """
     if path is None:
@@ -202,23 +213,37 @@ def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measureme
 
 
 def save(measurements: Measurements, path: str | Path | None = None) -> Path:
-    """Write a recorded file; see `write_whole`."""
+    """Write a recorded file, whole or not at all: a reader never sees a part of it.
+
+    measurements: what it holds. path: where; None: its place in book/measurements/.
+    """
     path = Path(path) if path else file_of(measurements.gpu, measurements.family)
     return write_whole(path, json_text(measurements.to_dict()))
 
 
 def sections(families: Iterable[str], name: str) -> dict[str, dict]:
-    """A section of the newest recording of each family. Raises MeasurementError if one has none."""
+    """A section of the newest recording of each family.
+
+    families: such as ["sgemm", "tma"]. name: one of SECTIONS. Raises MeasurementError if one has
+    none.
+    """
     return {family: load(family=family).section(name) for family in dict.fromkeys(families)}
 
 
 def recorded(path: str | Path | None = None) -> BenchResult:
-    """The recorded benchmark. Raises MeasurementError if there is none."""
+    """The recorded benchmark.
+
+    path: a recorded file; None: the newest of "sgemm". Raises MeasurementError if there is none.
+    """
     return load(path).bench()
 
 
 def stale(measurements: Measurements, section: str = "benchmark") -> list[str]:
-    """Kernels whose code has changed since a section with rows was recorded."""
+    """Kernels whose code has changed since a section with rows was recorded.
+
+    measurements: a recorded file. section: one of SECTIONS. Raises MeasurementError if it is
+    missing.
+    """
     data = measurements.section(section)
     digests = data.get("sources", {})
     if section == "tuning":

@@ -15,7 +15,8 @@ Shape = tuple[int, int, int]
 class TuningTrial:
     """One configuration at one shape: its `row`, or why it was `refused` there.
 
-    `kernel` is the step's title and `source` the digest of the code that ran.
+    kernel: the step's title. source: the digest of the code that ran. config: the configuration's
+    name. shape: (M, N, K), elements.
     """
 
     kernel: str

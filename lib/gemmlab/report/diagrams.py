@@ -139,9 +139,10 @@ def schedule_diagram(
 ) -> Figure:
     """Two charts, blocks by time in k tiles: whole tiles in waves above, equal shares below.
 
-    tiles: of C; k_tiles: of each; slots: blocks that run together; kind: how they share. Parts,
-    which are less than a tile, have a thick edge and say which k tiles they have. Raises
-    ArgumentError for sizes that a Schedule cannot take.
+    tiles: of C; k_tiles: of each; slots: blocks that run together; min_share: the fewest k tiles of
+    a share; kind: how they share, a class of `lab.layouts`. Parts, which are less than a tile, have
+    a thick edge and say which k tiles they have. Raises ArgumentError for sizes that a Schedule
+    cannot take.
     """
     shared = kind(tiles, k_tiles, slots, min_share)
     plain = whole_tiles(tiles, k_tiles, slots)

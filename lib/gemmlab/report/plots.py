@@ -55,11 +55,11 @@ def ladder_chart(
 ) -> Figure:
     """TFLOP/s of every step, and cuBLAS as a line.
 
-    `source` is what `bench` gave, or a recorded file (the newest, if not given). `until` stops at a
-    step, `highlight` sets one off. `precision` names the types of A, B and C: if not given, those
-    of `until`, else of `source`, else fp32. Without a `source`, a family that continues another one
-    stands behind it, and the bars are shares of cuBLAS, each in its own run.
-    Raises MeasurementError if a needed row is missing.
+    source: what `bench` gave, or a recorded file (None: the newest). size: M = N = K. until: the
+    last step. highlight: one to set off. precision: types of A, B and C; if not given, those of
+    `until`, else of `source`, else fp32. Without a source, a family that continues another one
+    stands behind it, and the bars are shares of cuBLAS, each in its own run. Raises
+    MeasurementError if a needed row is missing.
     """
     if until is not None:
         precision = precision or registry.get(until).precisions[0]
@@ -162,10 +162,12 @@ def roofline(
 ) -> Figure:
     """Where kernels stand under the limits that apply to one level of memory traffic, or several.
 
-    `level` names the traffic that is counted: "threads", "l2", "dram" or "shared"; with a list each
-    kernel stands once for each, under that level's own roof. Points and roofs are the recorded ones
-    of `kernels` (default: all) if not given (`recorded_points`, `recorded_roofs`). Where a point
-    stands above a roof, which can not be for bytes that passed there, the figure says how far.
+    points, roofs: as `recorded_points` and `recorded_roofs` give them, which are taken if not
+    given. level: the traffic that is counted, a key of ALL_LEVELS, or several: then each kernel
+    stands once for each, under that level's own roof. kernels: names (None: all). size: M = N = K.
+    highlight: one to set off. Where a point stands above a roof, which cannot be for bytes that
+    passed there, the figure says how far. Raises ArgumentError for another level, MeasurementError
+    for what was not recorded.
     """
     levels = [level] if isinstance(level, str) else list(level)
     if not levels or any(one not in ALL_LEVELS for one in levels):
@@ -216,7 +218,11 @@ def lines(
     kernels: Sequence[str] | None = None,
     metric: str = "tflops",
 ) -> Figure:
-    """A metric of several kernels over the size: "tflops", "ratio" or "flop_per_clk_sm"."""
+    """A metric of several kernels over the size M = N = K.
+
+    source: as for `ladder_chart`. kernels: steps and baselines; None: all. metric: a key of
+    METRICS. Raises ArgumentError for another metric, MeasurementError without rows.
+    """
     choice("metric", metric, METRICS, lead="; allowed are ")
     result = _result(source).only(kernels, mode="interleaved")
     series: dict[str, list[BenchRow]] = {}

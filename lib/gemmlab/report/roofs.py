@@ -29,7 +29,11 @@ WAVEFRONT_BYTES = BANKS * BANK_BYTES
 
 @dataclass(frozen=True)
 class Point:
-    """A kernel in a roofline: FLOP per byte of a level's traffic, TFLOP/s."""
+    """A kernel in a roofline.
+
+    name: as it is shown. intensity: FLOP per byte of a level's traffic. tflops: TFLOP/s. level: a
+    key of ALL_LEVELS, "" if there is only one.
+    """
 
     name: str
     intensity: float
@@ -39,9 +43,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Roof:
-    """A limit: a bandwidth ("TB/s", the slope) or a rate ("TFLOP/s", the flat part).
+    """A limit: a bandwidth, which is a slope in the figure, or a rate, which is flat.
 
-    derived: how the value was computed, if it was not measured.
+    name: as it is shown. value: in unit, "TB/s" or "TFLOP/s". level: the one that it holds for, ""
+    for all. derived: how the value was computed, if it was not measured.
     """
 
     name: str
@@ -81,10 +86,13 @@ class Over:
 
 
 def over(points: Iterable[Point], roofs: Sequence[Roof]) -> list[Over]:
-    """Every point above a roof. Roofs that name a level hold for that level's points only.
+    """Every point above a roof.
 
-    A measured point can not stand above the roof of the level at which its bytes were counted. One
+    A measured point cannot stand above the roof of the level at which its bytes were counted. One
     that does was counted elsewhere: caches, or the lanes of a warp, served the same bytes again.
+
+    points: as `recorded_points` gives them. roofs: those that name a level hold for its points
+    only.
     """
     return [
         Over(point, roof)
@@ -97,7 +105,8 @@ def over(points: Iterable[Point], roofs: Sequence[Roof]) -> list[Over]:
 def recorded_points(loaded: Measurements, level: str, size: int = 4096) -> list[Point]:
     """Each recorded kernel's intensity at a level, from ncu's counters, and its rate.
 
-    Raises MeasurementError if the counters were not recorded.
+    loaded: a recorded file. level: a key of ALL_LEVELS. size: M = N = K.
+    Raises ArgumentError for another level, MeasurementError if the counters were not recorded.
     """
     counted = loaded.section("counters" if level in ("threads", "shared") else "traffic")
     result = loaded.bench().only(sizes=[(size, size, size)], mode="interleaved", l2="cold")
@@ -112,7 +121,8 @@ def recorded_points(loaded: Measurements, level: str, size: int = 4096) -> list[
 def recorded_roofs(loaded: Measurements, level: str, derived: bool = False) -> list[Roof]:
     """The measured limits for a level: its read bandwidth, if there is one, and the FFMA rate.
 
-    derived: where L1 or shared memory were not measured, what 128 bytes a clock and SM come to.
+    loaded: a recorded file. level: a key of ALL_LEVELS. derived: where L1 or shared memory were not
+    measured, add what 128 bytes a clock and SM come to.
     """
     probes = loaded.section("probes")
     name, key = {

@@ -40,7 +40,10 @@ _UNITS = {  # what is shown -> the recorded share of the unit's peak rate over t
 
 
 def limits(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
-    """How busy each unit of the GPU was, per cent of its peak rate, from ncu."""
+    """How busy each unit of the GPU was, per cent of its peak rate over the whole run, from ncu.
+
+    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError.
+    """
     return _compared("unit", _UNITS, kernels, "{:.0f} %", "Per cent of each unit's peak")
 
 
@@ -58,7 +61,10 @@ _WITH_TENSOR_CORES = {"stall_math_pipe_throttle": "for tensor cores or the FMA p
 
 
 def stalls(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
-    """What warps wait for: how many of a scheduler's are in each state when one is issued."""
+    """What warps wait for: how many of a scheduler's are in each state when one is issued.
+
+    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError.
+    """
     what = "Warps of a scheduler for each instruction issued"
     reasons = dict(_REASONS)
     if any(spec.family != "sgemm" for spec in _specs(kernels)):
@@ -102,7 +108,11 @@ def _handles(kernels: str | Kernel | Sequence[str | Kernel]) -> list[Kernel]:
 
 
 def arbitration(name: str | Kernel) -> Table:
-    """Three counters that look alike: what stores need, what the data stage counted, who queued."""
+    """Three counters that look alike: what stores need, what the data stage counted, who queued.
+
+    name: a step. All are wavefronts of shared-memory stores. Raises MeasurementError if the
+    counters were not recorded.
+    """
     spec = kernel(name).spec
     section = measurements.load(family=spec.family).section("arbitration")
     read = section["kernels"][spec.name]
@@ -122,7 +132,10 @@ def arbitration(name: str | Kernel) -> Table:
 
 
 def ceilings() -> Table:
-    """What the probes measured: the FMA rate and the read bandwidths."""
+    """What the probes measured: the FMA rate and the read bandwidths.
+
+    Raises MeasurementError if they were not recorded.
+    """
     section = measurements.load().section("probes")
     clock = section["ffma_clock_mhz"]
     rows = (
@@ -139,7 +152,10 @@ def ceilings() -> Table:
 
 
 def traffic(name: str | Kernel, size: int = 4096) -> Table:
-    """FLOP per byte of one step at each level, and what that level's bandwidth would allow."""
+    """FLOP per byte of one step at each level, and what that level's bandwidth would allow.
+
+    name: a step. size: M = N = K. Raises MeasurementError for what was not recorded.
+    """
     spec = kernel(name).spec
     loaded = measurements.load(family=spec.family)
     rows = []
@@ -172,7 +188,9 @@ def _three(value: float) -> str:
 def resources(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """Registers, spills and shared memory of steps, as ptxas reported them when recorded.
 
-    Dynamic shared memory, which ptxas does not know, is that of the step's spec.
+    Dynamic shared memory, which ptxas does not know, is that of the step's spec; bytes of a block.
+
+    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError.
     """
     handles = _handles(kernels)
     found = measurements.sections((handle.spec.family for handle in handles), "resources")
@@ -198,7 +216,10 @@ def _shared(handle: Kernel, static: int) -> str:
 
 
 def steady(family: str = "sgemm") -> Table:
-    """Burst against sustained load, for the last step of a family and cuBLAS."""
+    """Burst against sustained load, for the last step of a family and cuBLAS.
+
+    family: "sgemm", "hgemm" or "tma". Raises MeasurementError if it was not recorded.
+    """
     section = measurements.load(family=family).section("power")
     result = measurements.BenchResult.from_dict(section)
     rows = tuple(

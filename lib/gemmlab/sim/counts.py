@@ -21,12 +21,13 @@ class LineCount:
     """The requests of one kind that one source line makes.
 
     A request is one warp's access; of TMA it is one box, of wgmma one warpgroup's instruction.
-    op: one of OPS. width_bytes: bytes a lane. lanes: mean number of active lanes. (Neither says
-    anything about TMA and wgmma, whose requests are not made lane by lane.)
-    wavefronts (shared memory) and sectors of 32 bytes (global memory) are sums over all requests,
-    `_min` what they would be without conflicts, or with all bytes neighbours; both are 0 for the
-    other kind of memory, and for atomics, which are not modelled. conflicts: wavefronts above the
-    minimum.
+
+    file, line, source: the line and its text. op: one of OPS. width_bytes: bytes a lane. lanes:
+    mean number of active lanes. (Neither says anything about TMA and wgmma, whose requests are not
+    made lane by lane.) wavefronts, sectors: of shared memory, and of global memory, 32 bytes each,
+    as sums over all requests; wavefronts_min, sectors_min: what they would be without conflicts, or
+    with all bytes neighbours. Both are 0 for the other kind of memory, and for atomics, which are
+    not modelled. conflicts: wavefronts above the minimum.
     """
 
     file: str

@@ -49,7 +49,10 @@ class How:
 
 
 class SimModule:
-    """A kernel file, compiled for this machine's processor."""
+    """A kernel file, compiled for this machine's processor; `compile_step` makes it.
+
+    name: as it is shown. built: the compiled kernel; runtime: the simulator that it runs on.
+    """
 
     def __init__(self, name: str, built: build.KernelLibrary, runtime: build.Runtime) -> None:
         self.name = name

@@ -18,6 +18,8 @@ class Sample:
     """The first request of its shape that a source line made.
 
     Requests have one shape if their lanes stand in the same way to each other and cost the same.
+
+    file, line: the source line. op, width_bytes: the instruction, and bytes a lane.
     block, warp: who made it; time: how often that warp had executed the instruction before, in this
     block. requests: how many of the line have this shape, 0 if it has too many shapes to tell.
     addresses: 32 byte addresses in shared or in global memory, None for lanes that take no part.

@@ -27,10 +27,12 @@ class Findings(tuple):
 
 @dataclass(frozen=True)
 class Trace:
-    """The counted run of a kernel at one size; `findings` is empty for a correct kernel.
+    """The counted run of a kernel at one size.
 
-    samples: some requests of each line, with the addresses of their lanes; places: the matrices
-    and arrays that lie there. file, source: the kernel's file as it was compiled.
+    M, N, K: the size. lines: a LineCount for each kind of request of each source line. findings:
+    what is wrong, empty for a correct kernel. samples: some requests of each line, with the
+    addresses of their lanes; places: the matrices and arrays that lie there. file, source: the
+    kernel's file as it was compiled.
     """
 
     kernel: str

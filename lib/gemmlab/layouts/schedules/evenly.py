@@ -29,7 +29,7 @@ class Schedule:
     """`tiles` tiles of C, `k_tiles` k tiles each, for at most `most` blocks that run together.
 
     The k tiles of the first `split` tiles stand in one row and are shared out evenly; whole tiles
-    follow. Raises ArgumentError, naming the argument.
+    follow. min_share: the fewest k tiles of a share. Raises ArgumentError, naming the argument.
     """
 
     tiles: int

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metric:
-    """What a map can show: `label` on its button, `unit`, where it comes from, its digits.
+    """What a map can show.
 
-    less: less of it is better. Strong colour always stands for better.
+    label: on its button. unit: of its values. origin: where they come from, a sentence. digits:
+    after the point. less: less of it is better. Strong colour always stands for better.
     """
 
     label: str
