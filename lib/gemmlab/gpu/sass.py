@@ -106,8 +106,8 @@ def listing_of(kernel: str | KernelSpec | Program, target: str = "90a") -> str:
         source.write_text(build.source_text(step.source.path, step.launch(), step.spec.workspace))
         include, code = f"-I{kernels_folder()}", gencode(target)
         command = [nvcc(), *FLAGS, include, code, "-cubin", source, "-o", cubin]
-        for step in (command, [tool, "-sass", cubin]):
-            done = subprocess.run(step, capture_output=True, text=True)
+        for call in (command, [tool, "-sass", cubin]):
+            done = subprocess.run(call, capture_output=True, text=True)
             if done.returncode:
                 raise BuildError(f"{step.title}, machine code:\n{done.stderr}")
     return done.stdout
