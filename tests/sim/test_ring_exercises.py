@@ -3,7 +3,7 @@
 import pytest
 
 from gemmlab.core.errors import ArgumentError
-from gemmlab.exercises import tiles as exercises
+from gemmlab import exercises
 
 
 def right(c, k, tiles, stages):

@@ -3,10 +3,10 @@
 import re
 import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
@@ -20,6 +20,7 @@ from gemmlab.gpu.ptxas import Resources, parse, resources
 from gemmlab.gpu.toolchain import FLAGS, compiler_lines, gencode, nvcc
 from gemmlab.run import kernel as run
 from gemmlab.steps import registry
+from gemmlab.steps.program import Program
 from gemmlab.steps.spec import KernelSpec
 from gemmlab.steps.text import included_files
 
@@ -47,7 +48,7 @@ def test_no_gpu_points_to_the_simulator(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(build, "_toolchain", lambda: "")
     with pytest.raises(BackendError, match=r"no CUDA GPU is visible .* simulator"):
-        build.load(registry.KERNELS[0])
+        build.load(Program(registry.KERNELS[0]))
 
 
 def test_gpu_too_old(monkeypatch):
@@ -57,7 +58,7 @@ def test_gpu_too_old(monkeypatch):
         "sgemm_01_naive needs a GPU of compute capability 7.0 or newer; this one has 5.2. Pass CPU"
     )
     with pytest.raises(BackendError, match=needs) as caught:
-        run._gpu_module(registry.KERNELS[0], "fp32")
+        run._gpu_module(Program(registry.KERNELS[0]), "fp32")
     assert "GEMMLAB_BACKEND=sim" in str(caught.value) and "recorded" in str(caught.value)
 
 
@@ -73,10 +74,10 @@ def test_gpu_too_old(monkeypatch):
 def test_a_gpu_that_is_too_old_is_said_before_anything_is_built(monkeypatch, ask):
     small_gpu(monkeypatch, 232448)
     built = []
-    monkeypatch.setattr(build, "load", lambda spec, precision: built.append(spec.name))
-    for module in ("bench", "check", "tune"):
-        monkeypatch.setattr(sys.modules[f"gemmlab.{module}"], "default_backend", lambda: "gpu")
-    monkeypatch.setattr(sys.modules["gemmlab.check"], "why_no_gpu", lambda: "")
+    monkeypatch.setattr(build, "load", lambda program, precision: built.append(program.name))
+    for module in ("gemmlab.bench.bench", "gemmlab.check", "gemmlab.bench.tune"):
+        monkeypatch.setattr(import_module(module), "default_backend", lambda: "gpu")
+    monkeypatch.setattr(import_module("gemmlab.check"), "why_no_gpu", lambda: "")
     new = replace(LARGE, name="tma_01_load", min_arch=90)
     with pytest.raises(BackendError, match=r"tma_01_load needs a GPU of .* 9\.0 or newer; .* 8\.6"):
         ask(LARGE, new)
@@ -102,7 +103,7 @@ HALVES = [spec for spec in registry.KERNELS if spec.family != "sgemm"]  # steps 
 @needs_nvcc
 @pytest.mark.parametrize("spec", SGEMM, ids=lambda spec: spec.name)
 def test_every_step_compiles_for_hopper_without_spills(spec):
-    used = resources(spec)
+    used = resources(Program(spec))
     assert used.shared_bytes == spec.shared_bytes
     assert used.spill_stores_bytes == used.spill_loads_bytes == 0
     assert used.registers * spec.threads <= 65536
@@ -138,7 +139,7 @@ def compiled(target: str, family: str, folder) -> dict[str, list[tuple[str, Reso
     if not steps:
         return {}
     text = "".join(f'#include "{spec.path}"\n' for spec in steps)
-    for launch in (s.launch + s.template_arguments(types) for s in steps for types in TYPES):
+    for launch in (Program(s).launch(types) for s in steps for types in TYPES):
         text += f"template cudaError_t {launch}(const GemmArgs&, cudaStream_t);\n"
     source = folder / f"{family}_{target}.cu"
     source.write_text(text)
@@ -212,7 +213,7 @@ def small_gpu(monkeypatch, most: int | None) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: (8, 6))
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
-    monkeypatch.setattr(build, "load", lambda spec, precision: (spec.name, precision))
+    monkeypatch.setattr(build, "load", lambda program, precision: (program.name, precision))
     monkeypatch.setattr(run, "_built", cache(run._built.__wrapped__))
 
 
@@ -220,40 +221,39 @@ def test_a_step_that_needs_too_much_shared_memory_is_refused_with_both_numbers(m
     small_gpu(monkeypatch, LARGE.shared_bytes - 1)
     needs, has = f"{LARGE.shared_bytes:,}", f"{LARGE.shared_bytes - 1:,}"
     with pytest.raises(BackendError, match=f"needs {needs} bytes .* NVIDIA Small gives .* {has}"):
-        run._gpu_module(LARGE, "bf16")
+        run._gpu_module(Program(LARGE), "bf16")
 
 
 def test_a_step_that_this_gpu_cannot_run_is_not_compiled_for_it(monkeypatch):
-    load = build.load
     small_gpu(monkeypatch, 232448)
-    monkeypatch.setattr(build, "_compile", lambda *_: pytest.fail("compiled"))
+    monkeypatch.setattr(build, "load", lambda *_: pytest.fail("built"))
     with pytest.raises(BackendError, match=r"needs a GPU of compute capability 9\.0"):
-        load(replace(LARGE, min_arch=90))
+        run._gpu_module(Program(replace(LARGE, min_arch=90)), "bf16")
 
 
 def test_a_step_that_falls_back_to_fewer_stages_needs_those(monkeypatch):
     small_gpu(monkeypatch, 32768)
-    assert run._gpu_module(replace(LARGE, least_shared_bytes=32768), "bf16")[0] == LARGE.name
+    assert run._gpu_module(Program(replace(LARGE, least_shared_bytes=32768)), "bf16")[0] == LARGE.name
     with pytest.raises(BackendError, match="needs 32,769 bytes of shared memory"):
-        run._gpu_module(replace(LARGE, least_shared_bytes=32769), "bf16")
+        run._gpu_module(Program(replace(LARGE, least_shared_bytes=32769)), "bf16")
 
 
 @pytest.mark.parametrize("most", [LARGE.shared_bytes, 232448, None])
 def test_one_that_fits_is_built(monkeypatch, most):
     small_gpu(monkeypatch, most)
-    assert run._gpu_module(LARGE, "fp16_fp32") == (LARGE.name, "fp16_fp32")
+    assert run._gpu_module(Program(LARGE), "fp16_fp32") == (LARGE.name, "fp16_fp32")
 
 
 def test_what_a_variant_needs_its_launcher_asks_for(monkeypatch):
     small_gpu(monkeypatch, LARGE.shared_bytes - 1)
     fewer = lab.variant(LARGE, {"STAGES = 3": "STAGES = 2"})
-    assert run._gpu_module(fewer.spec, "bf16") == (LARGE.name, "bf16")
+    assert run._gpu_module(fewer, "bf16") == (LARGE.name, "bf16")
 
 
 @needs_nvcc
 def test_a_broken_step_shows_its_line():
     broken = lab.variant("sgemm_01_naive", {"float acc = 0.0f;": "flaot acc = 0.0f;"})
-    lines = broken.spec.path.read_text().splitlines()
+    lines = broken.source.path.read_text().splitlines()
     number = next(i for i, text in enumerate(lines, 1) if "flaot" in text)
     with pytest.raises(BuildError, match=rf"01_naive.cuh\({number}\): error"):
-        resources(broken.spec)
+        resources(broken)

@@ -8,7 +8,9 @@ import types
 import pytest
 from click.testing import CliRunner
 
-from gemmlab.__main__ import main
+from gemmlab import cli, record
+from gemmlab.check import Case, CheckReport
+from gemmlab.cli import main
 from gemmlab.steps import registry
 
 
@@ -71,12 +73,10 @@ def test_tune_names_a_step_that_has_nothing_to_choose_from(call):
 
 
 def test_bench_with_tf32_asks_for_one_more_baseline(call, monkeypatch):
-    import sys
-
     asked = []
     result = types.SimpleNamespace(to_dict=dict)
     fake = lambda *_, baselines, **__: asked.append(baselines) or result  # noqa: E731
-    monkeypatch.setattr(sys.modules["gemmlab.bench.bench"], "bench", fake)
+    monkeypatch.setattr(cli, "run_bench", fake)
     assert call("bench", "--json").exit_code == call("bench", "--tf32", "--json").exit_code == 0
     assert asked == [
         ("cublas", "cublaslt_best"),
@@ -85,18 +85,14 @@ def test_bench_with_tf32_asks_for_one_more_baseline(call, monkeypatch):
 
 
 def test_bench_and_record_take_types_and_families(call, monkeypatch):
-    import sys
-
-    import gemmlab.record  # noqa: F401
-
     asked = []
     result = types.SimpleNamespace(to_dict=dict)
     fake = lambda *_, precision, **__: asked.append(precision) or result  # noqa: E731
-    monkeypatch.setattr(sys.modules["gemmlab.bench.bench"], "bench", fake)
+    monkeypatch.setattr(cli, "run_bench", fake)
     assert call("bench", "--json", "--precision", "bf16_fp32").exit_code == 0
     assert call("bench", "--precision", "int8").exit_code == 2
     fake = lambda *given: asked.append(given) or "h200_hgemm.json"  # noqa: E731
-    monkeypatch.setattr(sys.modules["gemmlab.record"], "record", fake)
+    monkeypatch.setattr(cli, "run_record", fake)
     assert "wrote h200_hgemm.json" in call("record", "--family", "hgemm").output
     assert call("record", "--family", "dgemm").exit_code == 2
     assert asked == ["bf16_fp32", (None, None, None, None, "hgemm")]
@@ -110,11 +106,7 @@ def test_bad_sizes_are_a_usage_error(call, sizes):
 
 
 def test_record_needs_a_gpu(call, monkeypatch):
-    import sys
-
-    import gemmlab.record  # noqa: F401
-
-    monkeypatch.setattr(sys.modules["gemmlab.record"], "why_no_gpu", lambda: "no GPU here")
+    monkeypatch.setattr(record, "why_no_gpu", lambda: "no GPU here")
     done = call("record")
     assert done.exit_code == 1
     assert "no GPU here" in done.output
@@ -122,38 +114,29 @@ def test_record_needs_a_gpu(call, monkeypatch):
 
 
 def test_check_exits_with_1_if_a_kernel_is_wrong(call, monkeypatch):
-    import sys
-
-    from gemmlab.check import Case, CheckReport
-
     def fake(error: float, problem: str):
         case = Case(33, 65, 17, 1.0, 0.0, error, problem)
         return lambda spec, shapes, **how: CheckReport(spec.name, "sim", (case,))
 
-    module = sys.modules["gemmlab.check"]
-    monkeypatch.setattr(module, "check", fake(0.1, ""))
+    monkeypatch.setattr(cli, "check_one", fake(0.1, ""))
     assert call("check", "sgemm_01_naive").exit_code == 0
-    monkeypatch.setattr(module, "check", fake(9.0, "3 of 9 elements wrong"))
+    monkeypatch.setattr(cli, "check_one", fake(9.0, "3 of 9 elements wrong"))
     done = call("check", "sgemm_01_naive", "--json")
     assert done.exit_code == 1
     assert json.loads(done.output)[0]["ok"] is False
 
 
 def test_check_of_all_leaves_out_what_this_gpu_cannot_run(call, monkeypatch):
-    import sys
-
-    from gemmlab.check import Case, CheckReport
-
     checked = []
 
     def fake(spec, shapes, **how):
         checked.append(spec.name)
         return CheckReport(spec.name, "gpu", (Case(8, 8, 8, 1.0, 0.0, 0.1),))
 
-    monkeypatch.setattr(sys.modules["gemmlab.check"], "check", fake)
-    monkeypatch.setattr(sys.modules["gemmlab.run.doctor"], "why_no_gpu", lambda: "")
+    monkeypatch.setattr(cli, "check_one", fake)
+    monkeypatch.setattr(cli, "why_no_gpu", lambda: "")
     new = {spec.name: f"{spec.name} needs 9.0" for spec in registry.KERNELS if spec.min_arch > 80}
-    monkeypatch.setattr("gemmlab.gpu.requirements.lacking", lambda spec: new.get(spec.name, ""))
+    monkeypatch.setattr(cli, "lacking", lambda program: new.get(program.name, ""))
     done = call("check", "--on", "gpu")
     assert done.exit_code == 0
     assert checked == [name for name in registry.names() if name not in new]
@@ -164,9 +147,7 @@ def test_check_of_all_leaves_out_what_this_gpu_cannot_run(call, monkeypatch):
 
 
 def test_check_on_a_gpu_that_is_not_there(call, monkeypatch):
-    import sys
-
-    monkeypatch.setattr(sys.modules["gemmlab.run.doctor"], "why_no_gpu", lambda: "no GPU here")
+    monkeypatch.setattr(cli, "why_no_gpu", lambda: "no GPU here")
     done = call("check", "--on", "gpu")
     assert done.exit_code == 1
     assert "no GPU here; --on sim" in done.output

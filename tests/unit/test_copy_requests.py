@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemmlab.evidence import patterns as copy_requests
+from gemmlab.evidence import patterns
 from gemmlab.exercises.copies import copies
 
 LANES = np.arange(32)
@@ -23,7 +23,7 @@ LANES = np.arange(32)
     ],
 )
 def test_rows_of_a_source(pieces, expected):
-    assert copy_requests.row_bytes(pieces * 16) == expected
+    assert patterns.row_bytes(pieces * 16) == expected
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_rows_of_a_source(pieces, expected):
     ],
 )
 def test_orders_of_destinations(pieces, expected):
-    assert copy_requests.order(pieces * 16) == expected
+    assert patterns.order(pieces * 16) == expected
 
 
 def test_measured_copies_depend_on_rows_alone():
-    table = copy_requests.measured()
+    table = patterns.copies_past_l1()
     counts = {row[0]: row[1:] for row in table.rows}
     assert counts["8 rows of 64 bytes"] == ("8", "8")
     assert counts["4 rows of 128 bytes"] == ("4", "4")

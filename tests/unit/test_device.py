@@ -14,6 +14,7 @@ import torch
 from gemmlab import device as device_function
 from gemmlab.core.errors import BackendError
 from gemmlab.gpu import telemetry
+from gemmlab.run import backend
 from gemmlab.run.backend import backend_for, default_backend
 
 device = importlib.import_module("gemmlab.run.doctor")  # the package's attribute is the function
@@ -22,7 +23,8 @@ device = importlib.import_module("gemmlab.run.doctor")  # the package's attribut
 @pytest.fixture
 def no_gpu(monkeypatch):
     monkeypatch.delenv("GEMMLAB_BACKEND", raising=False)
-    monkeypatch.setattr(device, "why_no_gpu", lambda: "torch sees no CUDA GPU")
+    for module in (backend, device):
+        monkeypatch.setattr(module, "why_no_gpu", lambda: "torch sees no CUDA GPU")
 
 
 def test_without_a_gpu_kernels_run_on_the_simulator(no_gpu):

@@ -3,11 +3,11 @@
 import pytest
 
 from gemmlab.core.errors import ArgumentError
-from gemmlab.report import diagrams
+from gemmlab.report import plots
 
 
 def test_sectors_in_words():
-    figure = diagrams.sectors(
+    figure = plots.sector_diagram(
         {"column": [1024 * i for i in range(32)], "row": list(range(0, 128, 4))}
     )
     assert "column: 32 sectors, 128 of 1024 bytes used" in figure.alt
@@ -16,13 +16,13 @@ def test_sectors_in_words():
 
 
 def test_tiles_place_the_thread():
-    figure = diagrams.tiles("sgemm_04_register_tiling", thread=37)
+    figure = plots.tile_diagram("sgemm_04_register_tiling", thread=37)
     assert "lane 5 of warp 1 and owns rows 8 to 15, columns 40 to 47" in figure.alt
     assert figure.png.startswith(b"\x89PNG")
 
 
 def test_tiles_refuse():
     with pytest.raises(ArgumentError, match="no warp tiles"):
-        diagrams.tiles("sgemm_01_naive")
+        plots.tile_diagram("sgemm_01_naive")
     with pytest.raises(ArgumentError, match="threads 0 to 255"):
-        diagrams.tiles("sgemm_04_register_tiling", thread=256)
+        plots.tile_diagram("sgemm_04_register_tiling", thread=256)

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 import gemmlab as lab
-from gemmlab import notebook as cells
+from gemmlab.notebook import cell as cells
 from gemmlab.check import Case, CheckReport
 from gemmlab.core.errors import ArgumentError, ContextLostError, LaunchError, UnknownKernelError
 from gemmlab.exercises import kernel as kernel_exercises
-from gemmlab.exercises import tiles as exercises
+from gemmlab import exercises
 from gemmlab.steps import registry
 
 STORE_16 = "row = lane%4*4; col = lane/4"
@@ -91,7 +91,7 @@ def changed(old, new, name=SWIZZLED):
 
 
 def test_a_kernel_that_does_what_is_asked():
-    verdict = exercises.kernel(
+    verdict = exercises.judge(
         SWIZZLED,
         conflicts=0,
         wavefronts={"ld.shared": 1536, "st.shared": 200},
@@ -117,7 +117,7 @@ def test_a_kernel_that_does_what_is_asked():
     ],
 )
 def test_conflicts_are_named_by_their_line(wanted, head):
-    verdict = exercises.kernel(PLAIN, differs=False, **wanted)
+    verdict = exercises.judge(PLAIN, differs=False, **wanted)
     assert not verdict.solved
     assert re.match(head, verdict.message)
     text = registry.get(PLAIN).path.read_text().splitlines()
@@ -128,34 +128,34 @@ def test_conflicts_are_named_by_their_line(wanted, head):
 
 
 def test_an_allowance_is_an_upper_bound():
-    assert exercises.kernel(PLAIN, conflicts=192, differs=False).solved
-    assert not exercises.kernel(SWIZZLED, sectors={"st.global": 4095}).solved
-    assert exercises.kernel(SWIZZLED, wavefronts={"ldmatrix": 0}).solved
+    assert exercises.judge(PLAIN, conflicts=192, differs=False).solved
+    assert not exercises.judge(SWIZZLED, sectors={"st.global": 4095}).solved
+    assert exercises.judge(SWIZZLED, wavefronts={"ldmatrix": 0}).solved
 
 
 def test_it_is_counted_at_the_parents_tile_unless_a_size_is_given():
-    verdict = exercises.kernel(SWIZZLED, conflicts=0, shape=(256, 128, 32))
+    verdict = exercises.judge(SWIZZLED, conflicts=0, shape=(256, 128, 32))
     assert "at M=256 N=128 K=32 no bank conflicts" in verdict.message
 
 
 def test_the_parents_code_is_no_answer():
     for text in ("// [dot]", "// [dot]  // a remark"), ("    // [dot]\n", "\n\n    // [dot]\n"):
-        verdict = exercises.kernel(changed(*text))
+        verdict = exercises.judge(changed(*text))
         assert verdict == exercises.Verdict(
             False, f"this is the code of {SWIZZLED} as it was; the exercise changes it."
         )
-        assert exercises.kernel(changed(*text), differs=False).solved
-    assert exercises.kernel(changed("rA[i] * rB[j]", "rB[j] * rA[i]")).solved
+        assert exercises.judge(changed(*text), differs=False).solved
+    assert exercises.judge(changed("rA[i] * rB[j]", "rB[j] * rA[i]")).solved
 
 
 def test_the_parents_code_under_another_name_is_no_answer_either():
     parent = registry.get("sgemm_02_coalesced")
     mine = cells.make("mine", parent.path.read_text().replace(parent.name, "mine"), parent, {})
-    assert "as it was" in exercises.kernel(mine.kernel).message
+    assert "as it was" in exercises.judge(mine.kernel).message
 
 
 def test_a_wrong_element_is_named():
-    verdict = exercises.kernel(changed("sA[k][swizzle(k, m)", "sA[k][(m)"))
+    verdict = exercises.judge(changed("sA[k][swizzle(k, m)", "sA[k][(m)"))
     assert verdict.message == "wrong in 9 of 12 cases on the simulator:"
     assert "elements wrong; the first is C[0, 0] = " in verdict.items[0]
     assert "M=128 N=128 K=16 alpha=1 beta=0: " in verdict.items[0]
@@ -163,7 +163,7 @@ def test_a_wrong_element_is_named():
 
 def test_a_race_is_named_by_its_lines_even_if_it_needs_two_tiles():
     late = "__syncthreads();  // everyone has read before the next tiles overwrite"
-    verdict = exercises.kernel(changed(late, ""))
+    verdict = exercises.judge(changed(late, ""))
     assert not verdict.solved
     assert "06_swizzled_a.cuh:53: race" in verdict.items[0]
 
@@ -173,7 +173,7 @@ def test_a_kernel_that_stops_is_not_run_again(monkeypatch):
         pytest.fail("checked a kernel that does not run to its end")
 
     monkeypatch.setattr(kernel_exercises, "check", check)
-    verdict = exercises.kernel(changed("gA + (size_t)i * K", "gA + (size_t)i * K * 1000000"))
+    verdict = exercises.judge(changed("gA + (size_t)i * K", "gA + (size_t)i * K * 1000000"))
     assert verdict.message == "it does not run to its end in the simulator:"
     assert "out-of-bounds" in verdict.items[0]
 
@@ -185,7 +185,7 @@ __device__ __forceinline__ int swizzle(int k, int m) { return m ^ (k / 4 * 16); 
 // [/swizzle]
 """
     mine = cells.make("mine", body, registry.get(SWIZZLED), {}).kernel
-    verdict = exercises.kernel(mine, conflicts=0)
+    verdict = exercises.judge(mine, conflicts=0)
     assert not verdict.solved
     # The store that conflicts stands in a line of the parent, which the cell leaves as it is.
     assert "of kernels/sgemm/06_swizzled_a.cuh (unchanged): 16 st.shared" in verdict.items[0]
@@ -194,24 +194,24 @@ __device__ __forceinline__ int swizzle(int k, int m) { return m ^ (k / 4 * 16); 
         cells.make("mine", body, registry.get(SWIZZLED), {})
     body = "constexpr int WM = 32;\n// [dot]\n__syncthreads();\nacc[0][0] = sA[0][m];\n// [/dot]\n"
     mine = cells.make("mine", body, registry.get(SWIZZLED), {}).kernel
-    verdict = exercises.kernel(mine)
+    verdict = exercises.judge(mine)
     assert not verdict.solved
     assert verdict.items[0].startswith("line 3 of the cell") or "of the cell" in verdict.items[0]
 
 
 def test_operations_that_there_are_not():
     with pytest.raises(ArgumentError, match=r"wavefronts: no operation is called 'lds'; there are"):
-        exercises.kernel(SWIZZLED, wavefronts={"lds": 3})
+        exercises.judge(SWIZZLED, wavefronts={"lds": 3})
     with pytest.raises(ArgumentError, match="conflicts: no operation"):
-        exercises.kernel(SWIZZLED, conflicts={"shared": 3})
+        exercises.judge(SWIZZLED, conflicts={"shared": 3})
     with pytest.raises(UnknownKernelError):
-        exercises.kernel(SWIZZLED, faster_than="sgemm_00")
+        exercises.judge(SWIZZLED, faster_than="sgemm_00")
     with pytest.raises(ArgumentError, match=r"M: is 200, .* multiple of 128"):
-        exercises.kernel(SWIZZLED, faster_than=PLAIN, size=200)
+        exercises.judge(SWIZZLED, faster_than=PLAIN, size=200)
 
 
 def test_without_a_gpu_the_speed_is_said_not_to_be_judged():
-    verdict = exercises.kernel(SWIZZLED, faster_than=PLAIN, by=100.0)
+    verdict = exercises.judge(SWIZZLED, faster_than=PLAIN, by=100.0)
     assert verdict.solved
     assert "its speed is not judged here (" in verdict.message
 
@@ -236,12 +236,12 @@ def on_a_gpu(monkeypatch):
 
 
 def test_on_a_gpu_the_speed_counts(on_a_gpu):
-    verdict = exercises.kernel(SWIZZLED, faster_than=PLAIN, by=1.2)
+    verdict = exercises.judge(SWIZZLED, faster_than=PLAIN, by=1.2)
     assert verdict.solved
     assert f"1.2 times as fast as {PLAIN} at 4096, measured in turns" in verdict.message
     assert "right in all 1 cases on the GPU" in verdict.message
     on_a_gpu[SWIZZLED] = 110.0
-    verdict = exercises.kernel(SWIZZLED, faster_than=PLAIN, by=1.2)
+    verdict = exercises.judge(SWIZZLED, faster_than=PLAIN, by=1.2)
     assert not verdict.solved
     assert "1.09 times as fast as" in verdict.message and "1.2 times is asked" in verdict.message
 
@@ -254,8 +254,8 @@ def test_a_launch_that_fails_is_no_answer_and_a_lost_context_an_error(on_a_gpu, 
         return bench
 
     monkeypatch.setattr(kernel_exercises, "bench", fails(LaunchError("still running")))
-    verdict = exercises.kernel(SWIZZLED, faster_than=PLAIN)
+    verdict = exercises.judge(SWIZZLED, faster_than=PLAIN)
     assert verdict == exercises.Verdict(False, "still running")
     monkeypatch.setattr(kernel_exercises, "bench", fails(ContextLostError("restart")))
     with pytest.raises(ContextLostError):
-        exercises.kernel(SWIZZLED, faster_than=PLAIN)
+        exercises.judge(SWIZZLED, faster_than=PLAIN)

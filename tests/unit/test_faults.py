@@ -26,7 +26,7 @@ from gemmlab.gpu import build
 from gemmlab.gpu import worker as sandbox_process
 from gemmlab.gpu.ptxas import parse, ptxas_log
 from gemmlab.gpu.toolchain import FLAGS, gencode
-from gemmlab.measurements.store import Measurements, save
+from gemmlab.measurements.store import SECTIONS, Measurements, save
 from gemmlab.steps import registry
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
@@ -70,9 +70,6 @@ def test_an_unknown_mistake_names_those_there_are():
 class Right:
     """Stands for a kernel on a GPU: multiplies."""
 
-    def __init__(self, spec):
-        self.spec = spec
-
     def launcher(self, A, B, C):
         return lambda: C.copy_(A.float() @ B.float())
 
@@ -103,14 +100,14 @@ class Lost(Right):
 @pytest.fixture
 def trial(monkeypatch):
     """Answers to a request by a kernel of the given class, without a GPU."""
-    spec = registry.get("tma_01_load")
+    kernel = lab.kernel("tma_01_load")
     monkeypatch.setattr(_fault_trial, "DEVICE", "cpu")
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
     monkeypatch.setattr(_fault_trial, "wait", lambda: "")
-    request = json.loads(json.dumps({**fault_trials._request(spec), "shape": (32, 16, 48)}))
+    request = json.loads(json.dumps({**fault_trials._request(kernel), "shape": (32, 16, 48)}))
 
     def ask(kind, launch: bool = True, seed: int = 3) -> tuple[dict, object]:
-        monkeypatch.setattr(_fault_trial, "Kernel", kind)
+        monkeypatch.setattr(_fault_trial, "handle_of", lambda request: kind())
         return _fault_trial.run({**request, "launch": launch, "seed": seed})
 
     return ask
@@ -303,11 +300,12 @@ def test_an_outcome_that_is_incomplete_is_a_damaged_file(recording):
 
 def test_on_a_gpu_it_is_measured(monkeypatch):
     monkeypatch.setattr(fault_trials, "default_backend", lambda: "gpu")
-    monkeypatch.setattr(fault_trials.needs, "lacking", lambda spec: "")
+    monkeypatch.setattr(fault_trials.requirements, "lacking", lambda program: "")
     asked = []
     monkeypatch.setattr(fault_table, "measure", lambda names: asked.append(names) or section())
     monkeypatch.setattr(try_wait_probe, "measure", lambda: TRIES)
-    monkeypatch.setattr("gemmlab.gpu.telemetry.environment", lambda: ENV)
+    for module in (fault_table, try_wait_probe):
+        monkeypatch.setattr(module, "environment", lambda: ENV)
     assert lab.experiments.tma_faults(RIGHT).source == "live" and asked == [(RIGHT,)]
     assert "Measured now on NVIDIA H200" in repr(lab.experiments.try_wait())
 
@@ -315,7 +313,7 @@ def test_on_a_gpu_it_is_measured(monkeypatch):
 def test_a_gpu_without_a_copy_engine_shows_the_recording(recording, monkeypatch):
     recording(section())
     monkeypatch.setattr(fault_trials, "default_backend", lambda: "gpu")
-    monkeypatch.setattr(fault_trials.needs, "lacking", lambda spec: "needs 9.0")
+    monkeypatch.setattr(fault_trials.requirements, "lacking", lambda program: "needs 9.0")
     assert lab.experiments.tma_faults().source == "recorded"
     assert "Recorded on" in repr(lab.experiments.try_wait())
 
@@ -324,7 +322,7 @@ def test_a_gpu_without_a_copy_engine_shows_the_recording(recording, monkeypatch)
 
 
 def test_record_has_the_section_for_tma_only(monkeypatch):
-    assert "faults" in measurements.SECTIONS and "faults" in record.SECTIONS_OF["tma"]
+    assert "faults" in SECTIONS and "faults" in record.SECTIONS_OF["tma"]
     assert not {"faults"} & {*record.SECTIONS_OF["sgemm"], *record.SECTIONS_OF["hgemm"]}
     monkeypatch.setattr(fault_table, "measure", lambda: {"outcomes": []})
     monkeypatch.setattr(try_wait_probe, "measure", lambda: TRIES)
@@ -333,7 +331,7 @@ def test_record_has_the_section_for_tma_only(monkeypatch):
 
 def test_the_rows_of_the_probe(monkeypatch):
     tries = {0: [(1000 + i, 2000 + i, 0) for i in range(7)], 5: [(7, 9, 1)] * 7}
-    monkeypatch.setattr(try_wait_probe.needs, "require", lambda spec: None)
+    monkeypatch.setattr(try_wait_probe.requirements, "require", lambda program: None)
     monkeypatch.setattr(try_wait_probe, "_tries", tries.__getitem__)
     rows = try_wait_probe.measure((0, 5))
     assert [tuple(row.values()) for row in rows] == [
@@ -357,12 +355,12 @@ def test_the_probe_compiles(target, tmp_path):
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_mistake_compiles(name):
-    spec = lab.experiments.fault(name).spec
-    log = ptxas_log(spec, "90a", fault_trials.PRECISION)
+    wrong = lab.experiments.fault(name)
+    log = ptxas_log(wrong, "90a", fault_trials.PRECISION)
     kernels = log.split("Compiling entry function ")[1:]
     # Of tma_08's tiles, these run the one of 64x64.
     run = [said for said in kernels if "4TileI" not in said or "4TileILi64ELi64E" in said]
     assert run
     for used in map(parse, run):
-        assert used.registers * spec.threads <= 65536
+        assert used.registers * wrong.spec.threads <= 65536
         assert used.spill_loads_bytes == used.spill_stores_bytes == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gemmlab.core.errors import ArgumentError
-from gemmlab.exercises import tiles as exercises
+from gemmlab import exercises
 from gemmlab.layouts.fragments import FRAGMENTS
 
 
@@ -24,18 +24,18 @@ def c(lane, register):
 
 @pytest.mark.parametrize(("answer", "name"), [(a, "A"), (b, "B"), (c, "C/D")])
 def test_right_indices_pass(answer, name):
-    verdict = exercises.fragment(answer, f"mma.m16n8k16 {name}")
+    verdict = exercises.fragment_layout(answer, f"mma.m16n8k16 {name}")
     assert verdict.solved, verdict
     assert "all" in verdict.message
 
 
 @pytest.mark.parametrize("name", FRAGMENTS)
 def test_what_the_layouts_say_passes_for_every_fragment(name):
-    assert exercises.fragment(FRAGMENTS[name].element, name).solved
+    assert exercises.fragment_layout(FRAGMENTS[name].element, name).solved
 
 
 def test_integers_may_be_numpy_s():
-    assert exercises.fragment(lambda *at: np.array(a(*at))).solved
+    assert exercises.fragment_layout(lambda *at: np.array(a(*at))).solved
 
 
 @pytest.mark.parametrize(
@@ -71,11 +71,11 @@ def test_integers_may_be_numpy_s():
     ],
 )
 def test_wrong_indices_fail(answer, name, hint):
-    verdict = exercises.fragment(answer, f"mma.m16n8k16 {name}")
+    verdict = exercises.fragment_layout(answer, f"mma.m16n8k16 {name}")
     assert not verdict.solved
     assert hint in verdict.message
 
 
 def test_a_fragment_that_there_is_not_is_refused():
     with pytest.raises(ArgumentError, match="name"):
-        exercises.fragment(a, "mma.m16n8k16")
+        exercises.fragment_layout(a, "mma.m16n8k16")

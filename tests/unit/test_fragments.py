@@ -133,7 +133,7 @@ RECORDINGS = sorted(fragments.recording().parent.glob("wmma_*.json"))
 )
 def test_wmma_is_what_gpus_have():
     for path in RECORDINGS:
-        found = fragments.recorded(path)
+        found = fragments.recorded_fragments(path)
         kinds = [{"name": one.name, "dtype": one.dtype, "order": one.order} for one in found]
         assert kinds == fragments.kinds()
         assert [one for one in found if not one.agrees] == []

@@ -87,7 +87,7 @@ def test_the_widget_shows_shares_and_names_both_runs(recorded):
 
 
 def test_the_figure_shows_shares_and_names_both_runs(recorded):
-    figure = plots.ladder(until=TMA[1])
+    figure = plots.ladder_chart(until=TMA[1])
     assert (
         "17 stages 350, 20 any shape 490, TMA 01 load 400, TMA 02 two blocks 440; cuBLAS 800"
         in (figure.alt)
@@ -95,14 +95,14 @@ def test_the_figure_shows_shares_and_names_both_runs(recorded):
     assert "commit bbb (hgemm_17 to hgemm_20), commit ccc" in figure.alt
     svg = figure.svg()
     assert "350  (50 %)" in svg and "cuBLAS = 1" in svg and "TMA 01 load" in svg
-    one = plots.ladder(until=ANY)
+    one = plots.ladder_chart(until=ANY)
     assert "cuBLAS 700" in one.alt and "commit ccc" not in one.alt
     assert "TFLOP/s at M = N = K = 4096 (share of cuBLAS)" in one.svg()
 
 
 def test_without_the_second_run_the_ladder_says_how_to_record_it(recorded):
     (recorded / "book" / "measurements" / "h200_tma.json").unlink()
-    for ladder in (lab.ladder, plots.ladder):
+    for ladder in (lab.ladder, plots.ladder_chart):
         with pytest.raises(
             MeasurementError, match="no recorded run of tma; `python -m gemmlab rec"
         ):

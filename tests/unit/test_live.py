@@ -19,6 +19,7 @@ from gemmlab.bench.timing import GpuTimer, Launch
 from gemmlab.core.errors import ArgumentError, LaunchError, WrongResultError
 from gemmlab.core.precision import HALF, PRECISIONS
 from gemmlab.gpu import cublaslt
+from gemmlab.run.kernel import LaunchPlan
 from gemmlab.steps import registry
 
 SHAPE = (64, 96, 32)
@@ -61,8 +62,9 @@ class FakeHandle:
         self.us, self.error, self.config = us, error, config
         self.spec = registry.KERNELS[0]
 
-    def config_for(self, M, N, K):
-        return self.config
+    def plan(self, launch) -> LaunchPlan:
+        module = types.SimpleNamespace(launch=launch)
+        return LaunchPlan(title="mine", config=self.config, module=module, arguments=())
 
     def launcher(self, A, B, C):
         def launch() -> None:
@@ -70,7 +72,7 @@ class FakeHandle:
             torch.matmul(A, B, out=C)
             C.mul_(1 + self.error)
 
-        return launch
+        return self.plan(launch)
 
 
 @pytest.fixture
@@ -228,7 +230,7 @@ class HalfHandle(FakeHandle):
             FakeEvent.now += self.us
             C.copy_((A.float() @ B.float()) * (1 + self.error))
 
-        return launch
+        return self.plan(launch)
 
 
 @pytest.fixture

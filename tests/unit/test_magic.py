@@ -6,6 +6,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -18,7 +19,7 @@ from traitlets.config import Config
 import gemmlab as lab
 from gemmlab.core.errors import ArgumentError, BackendError, BuildError, UnknownKernelError
 from gemmlab.core.precision import HALF
-from gemmlab.gpu import build
+from gemmlab.gpu import ptxas
 from gemmlab.gpu.ptxas import Resources
 from gemmlab.notebook import cell as handmade
 from gemmlab.notebook import magic
@@ -80,11 +81,11 @@ def test_a_passage_takes_the_place_of_the_parents_and_nothing_else_changes():
         "write_c4(gC + (size_t)i * N + 4, &acc[i][4], alpha,  beta);",
     ]
     # Line 1 is %%kernel, line 2 the mark: the two calls are lines 5 and 6 of the cell.
-    assert [draft.place(i + 1, PARENT) for i in changed] == [
+    assert [draft.origins.place(i + 1) for i in changed] == [
         "line 5 of the cell",
         "line 6 of the cell",
     ]
-    assert draft.place(1, PARENT) == f"line 1 of kernels/{PARENT.file} (unchanged)"
+    assert draft.origins.place(1) == f"line 1 of kernels/{PARENT.file} (unchanged)"
 
 
 @pytest.mark.parametrize("margin", ["", "        "])
@@ -98,8 +99,7 @@ def test_a_longer_and_a_shorter_passage_move_the_lines_below():
     body += "// [store]\n// [/store]\n"
     draft = compose(body, "mine", PARENT)
     lines = draft.text.splitlines()
-    assert len(lines) == len(draft.origins)
-    for line, origin in zip(lines, draft.origins, strict=True):
+    for line, origin in zip(lines, draft.origins.lines, strict=True):
         source = body if origin > 0 else PARENT.path.read_text()
         text = source.splitlines()[origin - 2 if origin > 0 else -origin - 1]
         assert line.strip() == text.strip()
@@ -115,23 +115,25 @@ def test_constants_change_in_place():
     assert "constexpr int TM = 2 * 8, TN = 8;" in draft.text
     assert draft.constants == {"BK": "8", "TM": "2 * 8", "WM": "32"}
     row = draft.text.splitlines().index("constexpr int BM = 128, BN = 128, BK = 8;")
-    assert draft.place(row + 1, PARENT) == "line 2 of the cell"
+    assert draft.origins.place(row + 1) == "line 2 of the cell"
 
 
 def test_the_spec_follows_the_constants_and_options_have_the_last_word():
-    draft = compose("constexpr int BM = 64, BK = 32, THREADS = 128, TM = TN;", "mine", PARENT)
-    spec = handmade._spec("mine", draft, PARENT, {})
+    text = "constexpr int BM = 64, BK = 32, THREADS = 128, TM = TN;"
+    spec = handmade._spec("mine", compose(text, "mine", PARENT), PARENT, {})
     assert (spec.tile, spec.multiple_of) == ((64, 128, 32), (64, 128, 32))
     assert (spec.threads, spec.thread_tile, spec.alignment) == (128, PARENT.thread_tile, 16)
-    spec = handmade._spec("mine", draft, PARENT, {"multiple_of": (64, 128, 64)})
+    options = {"multiple_of": (64, 128, 64)}
+    spec = handmade._spec("mine", compose(text, "mine", PARENT), PARENT, options)
     assert (spec.tile, spec.multiple_of) == ((64, 128, 32), (64, 128, 64))
 
 
 def test_the_name_is_the_readers_and_the_launch_function_the_parents():
-    spec = handmade._spec("mine", compose(STORE, "mine", PARENT), PARENT, {})
-    assert (spec.name, spec.launch, spec.parent) == ("mine", f"launch_{LIKE}", LIKE)
-    assert spec.untrusted and spec.path.name == "mine.cuh"
-    assert (spec.path.parents[1] / "common").resolve() == PARENT.path.parents[1] / "common"
+    mine = handmade.make("mine", STORE, PARENT, {}).kernel
+    assert (mine.name, mine.launch(), mine.parent) == ("mine", f"launch_{LIKE}", LIKE)
+    path = mine.source.path
+    assert not mine.source.trusted and path.name == "mine.cuh"
+    assert (path.parents[1] / "common").resolve() == PARENT.path.parents[1] / "common"
 
 
 # ---- a whole file ----
@@ -140,20 +142,21 @@ def test_the_name_is_the_readers_and_the_launch_function_the_parents():
 def test_a_whole_file_has_the_line_numbers_of_its_cell():
     draft = compose(WHOLE, "mine", None)
     assert draft.text.splitlines()[1:] == WHOLE.splitlines()
-    assert draft.place(7, None) == "line 7 of the cell"
+    assert draft.origins.place(7) == "line 7 of the cell"
 
 
 def test_a_whole_file_without_like_takes_any_size():
-    spec = handmade._spec("mine", compose(WHOLE, "mine", None), None, {})
-    assert (spec.multiple_of, spec.alignment, spec.parent) == ((1, 1, 1), 4, None)
-    assert spec.launch == "launch_mine"
+    mine = handmade.make("mine", WHOLE, None, {}).kernel
+    assert (mine.spec.multiple_of, mine.spec.alignment, mine.parent) == ((1, 1, 1), 4, None)
+    assert mine.launch() == "launch_mine"
 
 
 def test_a_whole_file_with_like_has_what_the_step_has():
     text = PARENT.path.read_text().replace(LIKE, "mine").replace("BK = 16", "BK = 32")
-    spec = handmade._spec("mine", compose(text, "mine", PARENT), PARENT, {})
+    draft = compose(text, "mine", PARENT)
+    spec = handmade._spec("mine", draft, PARENT, {})
     assert (spec.tile, spec.multiple_of) == ((128, 128, 32), (128, 128, 32))
-    assert (spec.alignment, spec.launch) == (16, "launch_mine")
+    assert draft.whole and spec.alignment == 16
 
 
 # ---- what is refused ----
@@ -244,7 +247,7 @@ def test_the_cell_makes_a_kernel_that_the_library_takes(shell, cell):
     assert lab.source(mine, "store").title == "mine, written in this notebook"
     assert repr(mine) == f"mine, written in this notebook, like {LIKE}"
     twice = lab.variant(mine, {"int  i = 0;": "int i = 0;"})
-    assert twice.spec.untrusted and not lab.diff(twice).lines
+    assert not twice.source.trusted and not lab.diff(twice).lines
 
 
 def test_a_whole_kernel_without_a_parent(shell, cell):
@@ -302,12 +305,11 @@ ptxas error   : Entry function 'kernel' uses too much shared data (0x10000 bytes
 
 
 def test_nvccs_words_are_placed():
-    draft = compose(WRONG, "mine", PARENT)
-    spec = handmade._spec("mine", draft, PARENT, {})
+    draft, path = compose(WRONG, "mine", PARENT), Path("/cache/kernels/sgemm/mine.cuh")
     row = next(i for i, text in enumerate(draft.text.splitlines(), 1) if "alfa" in text)
     assertion = draft.text.splitlines()[94].strip()
-    log = NVCC_LOG.replace("83", str(row)).format(path=spec.path)
-    assert translate(log, spec.path, draft, PARENT).splitlines() == [
+    log = NVCC_LOG.replace("83", str(row)).format(path=path)
+    assert translate(log, path, draft).splitlines() == [
         'line 6 of the cell: identifier "alfa" is undefined',
         "    write_c4(gC + (size_t)i * N + 4, &acc[i][4], alfa, beta);",
         f'line 95 of kernels/{PARENT.file} (unchanged): static assertion failed with "two copies a '
@@ -321,7 +323,7 @@ def test_nvccs_words_are_placed():
 
 def test_an_unknown_message_is_kept_whole():
     draft = compose(WRONG, "mine", PARENT)
-    assert translate("nvcc fell over", PARENT.path, draft, PARENT) == "nvcc fell over"
+    assert translate("nvcc fell over", PARENT.path, draft) == "nvcc fell over"
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
@@ -349,7 +351,7 @@ def test_an_nvcc_that_does_not_work_is_no_fault_of_the_cell(cell, monkeypatch, e
         raise error
 
     monkeypatch.setattr(handmade, "find_nvcc", lambda: "nvcc")
-    monkeypatch.setattr(build, "resources", resources)
+    monkeypatch.setattr(ptxas, "resources", resources)
     if raised:
         with pytest.raises(BuildError, match="mine does not compile"):
             cell(f"mine --like {LIKE}")

@@ -74,22 +74,22 @@ def recorded() -> Measurements:
 
 
 def test_the_ladder_in_words():
-    alt = plots.ladder(result()).alt
+    alt = plots.ladder_chart(result()).alt
     assert "06 swizzled A 43.1" in alt
     assert "cuBLAS 51.3" in alt
     assert "84 % of cuBLAS" in alt
     assert "recorded on NVIDIA H200, 2026-11-22, driver 580.1, CUDA 13.0" in alt
-    assert "measured on" in plots.ladder(result("live")).alt
+    assert "measured on" in plots.ladder_chart(result("live")).alt
 
 
 def test_until_stops_the_ladder():
-    alt = plots.ladder(result(), until="sgemm_02_coalesced").alt
+    alt = plots.ladder_chart(result(), until="sgemm_02_coalesced").alt
     assert "02 coalesced" in alt
     assert "03" not in alt
 
 
 def test_the_drawn_text_carries_every_number_and_the_origin():
-    svg = plots.ladder(result(), highlight="sgemm_06_swizzled_a").svg()
+    svg = plots.ladder_chart(result(), highlight="sgemm_06_swizzled_a").svg()
     for text in ("43.1  (84 %)", "cuBLAS 51.3", "0.50  (1.0 %)", "NVIDIA H200", "2026-11-22"):
         assert text in svg
 
@@ -97,7 +97,7 @@ def test_the_drawn_text_carries_every_number_and_the_origin():
 @pytest.mark.parametrize(
     "figure",
     [
-        lambda: plots.ladder(result()),
+        lambda: plots.ladder_chart(result()),
         lambda: plots.lines(result()),
         lambda: plots.roofline([Point("a_b", 4, 20)], level="l2", roofs=[Roof("F", 65, "TFLOP/s")]),
     ],
@@ -144,15 +144,15 @@ def test_recorded_points_count_each_level_in_its_own_unit(recorded):
 
 
 def test_a_recorded_file_can_be_drawn_directly(recorded):
-    assert "43.1" in plots.ladder(recorded).alt
+    assert "43.1" in plots.ladder_chart(recorded).alt
     assert "0.500" not in plots.lines(recorded, ["cublas"]).alt
 
 
 def test_what_cannot_be_drawn_is_named():
     with pytest.raises(MeasurementError, match="at 512"):
-        plots.ladder(result(), size=512)
+        plots.ladder_chart(result(), size=512)
     with pytest.raises(UnknownKernelError, match="did you mean"):
-        plots.ladder(result(), until="naive")
+        plots.ladder_chart(result(), until="naive")
     with pytest.raises(ArgumentError, match="tflops, ratio"):
         plots.lines(result(), metric="speed")
     with pytest.raises(MeasurementError, match="sgemm_09"):

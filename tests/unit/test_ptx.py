@@ -8,7 +8,7 @@ import pytest
 
 import gemmlab as lab
 from gemmlab.core.errors import ArgumentError, BackendError, BuildError, MeasurementError
-from gemmlab.gpu import build
+from gemmlab.gpu import ptx
 from gemmlab.gpu.ptx import compiled, recorded, version
 from gemmlab.steps.text import source_digest
 
@@ -25,7 +25,7 @@ def no_nvcc(monkeypatch):
     def missing():
         raise BackendError("nvcc: not found")
 
-    monkeypatch.setattr(build, "nvcc", missing)
+    monkeypatch.setattr(ptx, "nvcc", missing)
 
 
 def test_a_map_is_copied_to_local_memory_unless_it_is_a_grid_constant():
@@ -88,14 +88,14 @@ def test_what_was_not_recorded_is_named(no_nvcc):
 
 @needs_nvcc
 def test_what_nvcc_refuses_is_passed_on():
-    with pytest.raises(BuildError, match=r"tma_01_load, PTX:\n.*error"):
+    with pytest.raises(BuildError, match=r"tma_01_load \(variant\), PTX:\n.*error"):
         lab.ptx(lab.variant("tma_01_load", {"int stage = 0": "int stage = nothing"}))
 
 
 def test_no_recorded_ptx_is_stale():
     for name, one in recorded()["kernels"].items():
         handle = lab.variant(one["step"], one["changes"])
-        assert one["source"] == source_digest(handle.spec.path), f"{name}: tools/evidence/record_ptx.py"
+        assert one["source"] == source_digest(handle.source.path), name
 
 
 @needs_nvcc

@@ -16,6 +16,7 @@ from gemmlab.core.paths import repository_root
 from gemmlab.evidence.counters import COUNTED
 from gemmlab.measurements import sizes as recorded_sizes
 from gemmlab.measurements.rows import DEFAULT_BASELINES, BenchResult, BenchRow
+from gemmlab.measurements import store
 from gemmlab.measurements.store import Measurements, load, save
 from gemmlab.measurements.trials import TuningTrial
 from gemmlab.record import ncu as counters
@@ -174,14 +175,13 @@ def test_a_number_that_is_none_is_refused_before_anything_is_written(folder):
 
 
 def test_comments_and_spaces_do_not_change_the_digest_but_code_does(tmp_path):
-    spec = registry.get(NAIVE)
-    text = spec.path.read_text()
+    text = registry.get(NAIVE).path.read_text()
 
     def digest(changed: str) -> str:
         path = tmp_path / "kernel.cuh"
         common = repository_root() / "kernels" / "common"
         path.write_text(changed.replace('"../common/', f'"{common}/'))
-        return source_digest(dataclasses.replace(spec, written_to=str(path)))
+        return source_digest(path)
 
     assert digest(text) == digest("// a word\n" + text.replace("  ", "    "))
     assert digest(text) != digest(text.replace("acc += a * b", "acc -= a * b"))
@@ -198,7 +198,7 @@ def on_a_gpu(folder, monkeypatch):
     monkeypatch.setattr(record, "_build_all", lambda names: None)
     monkeypatch.setattr(record, "EXPERIMENTS", {})
     monkeypatch.setattr(record.probes, "ceilings", lambda: {"ffma_tflops": 65.0})
-    monkeypatch.setattr(record, "_resources", lambda spec: {"registers": 40})
+    monkeypatch.setattr(record, "_resources", lambda program: {"registers": 40})
     return folder / "h200.json"
 
 
@@ -240,7 +240,7 @@ def test_counters_that_may_not_be_read_are_left_out_with_the_reason(on_a_gpu, mo
     def refused(*_):
         raise MeasurementError("the driver lets only administrators read counters")
 
-    monkeypatch.setattr(record.counters, "collect", refused)
+    monkeypatch.setattr(record.ncu, "collect", refused)
     record.record(only=["counters", "traffic"])
     with pytest.raises(MeasurementError, match="administrators"):
         load(on_a_gpu).section("counters")
@@ -301,7 +301,6 @@ def measured(on_a_gpu, monkeypatch):
     changes = {NAIVE: {"multiple_of": (8, 8, 8)}, COALESCED: {"configs": ("a", "b")}}
     for name, change in changes.items():
         changed = dataclasses.replace(registry.get(name), **change)
-        changed = dataclasses.replace(changed, written_to=str(registry.get(name).path))
         monkeypatch.setitem(registry._BY_NAME, name, changed)
     return fake
 
@@ -457,7 +456,7 @@ def test_a_family_without_experiments_leaves_them_out(on_a_gpu, halves):
 def test_what_a_family_counts(on_a_gpu, monkeypatch):
     last = [name for name in HALVES if not registry.get(name).configs][-1]
     asked = []
-    monkeypatch.setattr(record.counters, "collect", lambda *given: asked.append(given) or {})
+    monkeypatch.setattr(record.ncu, "collect", lambda *given: asked.append(given) or {})
     record.record(only=["counters", "limits"], kernels=[last], family="hgemm")
     record.record(only=["counters", "limits"], kernels=[NAIVE])
     (names, size, counted, types), (_, large, limits, _), (*_, usual, fp32), (_, _, fma, _) = asked
@@ -500,7 +499,7 @@ def tma(halves, monkeypatch):
     }
     monkeypatch.setattr(registry, "_BY_NAME", known | fakes)
     monkeypatch.setattr(record, "ANY_SHAPE", (*record.ANY_SHAPE, names[1]))
-    monkeypatch.setattr(record.measurements, "source_digest", lambda spec: spec.name)
+    monkeypatch.setattr(record, "source_digest", lambda path: path.name)
     return names
 
 
@@ -528,7 +527,7 @@ def test_only_its_own_steps_are_counted_and_its_last_one_draws_power(on_a_gpu, t
         "bench",
         lambda names, *sizes, **how: benched.append(names) or fake(names, *sizes, **how),
     )
-    monkeypatch.setattr(record.counters, "collect", lambda *given: counted.append(given[0]) or {})
+    monkeypatch.setattr(record.ncu, "collect", lambda *given: counted.append(given[0]) or {})
     path = record.record(only=["resources", "counters", "limits", "power", "shapes"], family="tma")
     assert list(load(path).section("resources")["kernels"]) == tma
     assert counted == [tma, tma]
@@ -559,7 +558,7 @@ def test_every_precision_is_built_before(monkeypatch):
     monkeypatch.setattr(record.build, "load", lambda *given: built.append(given))
     monkeypatch.setattr(record, "EXPERIMENTS", {})
     record._build_all([NAIVE, LAST])
-    assert {(spec.name, types) for spec, types in built} == {
+    assert {(program.name, types) for program, types in built} == {
         (NAIVE, "fp32"),
         *((LAST, types) for types in registry.get(LAST).precisions),
     }
@@ -725,5 +724,5 @@ def test_no_ncu_is_a_clear_error(monkeypatch):
 def test_the_file_is_plain_json_with_short_lines(folder):
     path = save(Measurements("NVIDIA H200", {"probes": probes()}))
     text = path.read_text()
-    assert json.loads(text)["schema"] == measurements.SCHEMA
+    assert json.loads(text)["schema"] == store.SCHEMA
     assert max(map(len, text.splitlines())) < 100

@@ -56,7 +56,7 @@ def test_refuses_misaligned():
     ("options", "message"),
     [
         ({"beta": 2.0}, "out: beta=2.0 adds beta"),
-        ({"alpha": "1"}, "alpha: got str"),
+        ({"alpha": "1"}, "alpha: got '1', expected a number"),
         ({"out": torch.empty(4, 4)}, r"out: has shape \(4, 4\), expected \(128, 128\)"),
         ({"out": torch.empty(128, 128, dtype=torch.float64)}, "out: is float64"),
         ({"out": torch.empty(128, 128).T}, "out: is not contiguous"),
@@ -142,7 +142,7 @@ def scratch_step(monkeypatch):
     """A step with scratch memory on a GPU that is not there: (spec, module, memory given out)."""
     module, given, empty = FakeModule(), [], torch.empty
     spec = replace(registry.get(COALESCED), workspace=True, configs=("small", "large"))
-    monkeypatch.setattr(run, "_gpu_module", lambda spec, precision: module)
+    monkeypatch.setattr(run, "_gpu_module", lambda program, precision: module)
     stream = types.SimpleNamespace(cuda_stream=7)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: stream)
 
@@ -229,8 +229,8 @@ def test_checkouts_that_share_a_cache_do_not_share_variants(monkeypatch, tmp_pat
     shutil.copytree(repository_root() / "kernels", tmp_path / "kernels")
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
     theirs = lab.variant(COALESCED, changes)
-    assert ours.spec.path.read_text() == theirs.spec.path.read_text()
-    common = [k.spec.path.parents[1] / "common" for k in (ours, theirs)]
+    assert ours.source.path.read_text() == theirs.source.path.read_text()
+    common = [k.source.path.parents[1] / "common" for k in (ours, theirs)]
     assert common[0].resolve() != common[1].resolve() == tmp_path / "kernels" / "common"
 
 

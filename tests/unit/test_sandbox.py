@@ -8,7 +8,8 @@ import signal
 import sys
 import threading
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -22,16 +23,24 @@ from gemmlab.core.errors import (
     RefusedError,
     TrialError,
 )
-from gemmlab.gpu import sandbox
-from gemmlab.gpu import worker as sandbox_process
+from gemmlab.gpu import sandbox, worker
+from gemmlab.gpu.sandbox import Attempt, Sandbox
 from gemmlab.run import kernel as run
-from gemmlab.run import sandbox_process as _trial
+from gemmlab.run.sandbox_process import handle_of
 from gemmlab.steps import registry
+from gemmlab.steps.program import Source
 
-SPEC = replace(
-    registry.get("sgemm_06_swizzled_a"), label="mine", written_to="/mine.cuh", untrusted=True
-)
-MINE = run.Kernel(SPEC)
+LIKE = registry.get("sgemm_06_swizzled_a")
+FILE = Path("/mine.cuh")
+
+
+def written(file: Path = FILE, **changes) -> run.Kernel:
+    """A kernel as a cell makes it."""
+    source = Source(file, LIKE.name, label="mine", trusted=False)
+    return run.Kernel(replace(LIKE, **changes), source)
+
+
+MINE = written()
 
 # A child that says it is ready and answers each request by the Python expression in ANSWER.
 CHILD = """
@@ -45,20 +54,25 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def child(tmp_path, monkeypatch):
-    """Puts a script in the child's place; `child.asked()` are the shapes it was asked for."""
+def box(tmp_path, monkeypatch):
+    """The sandbox in use, with a script that `child` writes in the place of its process."""
+    made = Sandbox((sys.executable, str(tmp_path / "child.py")))
+    monkeypatch.setattr(run, "SANDBOX", made)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def child(box, tmp_path):
+    """Writes the script; `child.asked()` are the shapes it was asked for."""
     log = tmp_path / "log"
 
     def make(answer: str, ready: bool = True) -> None:
-        script = tmp_path / "child.py"
-        script.write_text(CHILD.format(ready=ready, answer=answer, log=str(log)))
-        monkeypatch.setattr(sandbox_process, "COMMAND", (sys.executable, str(script)))
+        text = CHILD.format(ready=ready, answer=answer, log=str(log))
+        (tmp_path / "child.py").write_text(text)
 
     make.asked = lambda: log.read_text().splitlines() if log.exists() else []
-    yield make
-    sandbox.end()
-    sandbox._passed.clear()
-    sandbox._stopped.clear()
+    return make
 
 
 def matrices(M=128, N=128, K=16):
@@ -70,87 +84,88 @@ def matrices(M=128, N=128, K=16):
     )
 
 
-def try_first(kernel=MINE, beta=0.0, **sizes):
-    sandbox.try_first(kernel, matrices(**sizes), (1.0, beta))
+def try_first(box, kernel=MINE, beta=0.0, M=128, N=128, K=16):
+    attempt = Attempt(kernel, kernel.title, "", ("float32",) * 3, (1.0, beta), 0)
+    box.try_first(attempt, (M, N, K))
 
 
 OK = 'print(json.dumps({"ok": True}), flush=True)'
 
 
-def test_a_small_product_goes_first_and_what_passed_is_not_tried_again(child):
+def test_a_small_product_goes_first_and_what_passed_is_not_tried_again(box, child):
     child(OK)
-    try_first(M=1024, N=256, K=512)
+    try_first(box, M=1024, N=256, K=512)
     assert child.asked() == ["[128, 128, 64]", "[1024, 256, 512]"]
-    try_first(M=1024, N=256, K=512)
-    try_first(M=1024, N=256, K=1024)
+    try_first(box, M=1024, N=256, K=512)
+    try_first(box, M=1024, N=256, K=1024)
     assert child.asked()[2:] == ["[1024, 256, 1024]"]
-    try_first(M=1024, N=256, K=1024, beta=1.0)
+    try_first(box, M=1024, N=256, K=1024, beta=1.0)
     assert len(child.asked()) == 5  # reading C is another way to fail
 
 
-def test_the_process_is_the_same_for_the_next_kernel(child):
+def test_the_process_is_the_same_for_the_next_kernel(box, child):
     child(OK)
-    try_first()
-    (worker,) = sandbox._worker
-    try_first(run.Kernel(replace(SPEC, written_to="/other.cuh")))
-    assert sandbox._worker == [worker] and len(child.asked()) == 2
+    try_first(box)
+    worker = box._worker
+    try_first(box, written(Path("/other.cuh")))
+    assert box._worker is worker and len(child.asked()) == 2
 
 
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (63, 64, 65), (4096, 100, 1)])
 def test_the_small_product_is_one_that_the_step_takes(sizes):
     for multiple in ((1, 1, 1), (128, 128, 16), (32, 64, 96)):
-        spec = replace(SPEC, multiple_of=multiple)
+        spec = replace(LIKE, multiple_of=multiple)
         asked = tuple(size * of for size, of in zip(sizes, multiple, strict=True))
         small = sandbox.small_shape(spec, asked)
         assert spec.fits(*small)
         assert all(0 < s <= a for s, a in zip(small, asked, strict=True))
 
 
-def test_a_kernel_that_does_not_end_is_stopped(child, monkeypatch):
+def test_a_kernel_that_does_not_end_is_stopped(box, child, monkeypatch):
     monkeypatch.setenv("GEMMLAB_TRIAL_S", "0.5")
     child("time.sleep(60)")
-    sandbox.warm()
-    process = sandbox._worker[0]._process
+    box.warm()
+    process = box._worker._process
     start = time.monotonic()
     with pytest.raises(
         TrialError, match=r"mine: M=128 N=128 K=16, still running after 0\.5 s: an endless loop, or"
     ) as error:
-        try_first()
+        try_first(box)
     assert time.monotonic() - start < 10
     assert process.returncode == -signal.SIGKILL
     assert "notebook is unharmed; lab.trace(mine) on the simulator names" in str(error.value)
     with pytest.raises(TrialError, match="It is not tried again before its cell is run again"):
-        try_first(M=256)
+        try_first(box, M=256)
     assert len(child.asked()) == 1
     child(OK)
-    sandbox.forget(SPEC)
-    try_first()
+    box.forget(FILE)
+    try_first(box)
 
 
-def test_a_lost_context_is_the_childs_alone(child):
+def test_a_lost_context_is_the_childs_alone(box, child):
     stopped = "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)"
     child(f'print(json.dumps({{"stopped": {stopped!r}}}), flush=True)')
     with pytest.raises(TrialError) as error, sandbox.context_watch():
-        try_first()
+        try_first(box)
     text = str(error.value)
     assert f"mine: M=128 N=128 K=16, it failed on the GPU: {stopped}. It ran in a" in text
     assert "restart" not in text.lower()
-    assert not sandbox._worker  # the next kernel gets a process with a context
+    assert not box._worker  # the next kernel gets a process with a context
 
 
 @pytest.mark.parametrize(("early", "error"), [(True, RefusedError), (False, LaunchError)])
-def test_a_refused_launch_is_no_crash(child, early, error):
+def test_a_refused_launch_is_no_crash(box, child, early, error):
     said = "mine: launch failed, too many resources"
     child(f'print(json.dumps({{"refused": {said!r}, "early": {early}}}), flush=True)')
     with pytest.raises(LaunchError) as raised:
-        try_first()
+        try_first(box)
     assert type(raised.value) is error and str(raised.value) == said
-    assert sandbox._worker and not sandbox._stopped
+    assert box._worker and not box._stopped
 
 
-def test_without_memory_for_a_second_set_the_small_product_will_do(child):
+def test_without_memory_for_a_second_set_the_small_product_will_do(box, child):
     child('print(json.dumps({"short": request["shape"][0] > 128} | {"ok": True}), flush=True)')
-    try_first(M=1024)
+    try_first(box, M=1024)
 
 
 @pytest.mark.parametrize(
@@ -159,21 +174,21 @@ def test_without_memory_for_a_second_set_the_small_product_will_do(child):
         ("os.abort()", "the process ended: SIGABRT. It ran in a process of its own"),
         ("raise SystemExit('no such thing')", "the process ended: no such thing"),
         ("sys.exit(3)", "the process ended: exit status 3"),
-        ("print('rubbish', flush=True)", "gave an answer that is none"),
-        ("print([1], flush=True)", "gave an answer that is none"),
-        (r"sys.stdout.buffer.write(b'\xff\n'); sys.stdout.flush()", "an answer that is none"),
+        ("print('rubbish', flush=True)", "gave an answer that cannot be read"),
+        ("print([1], flush=True)", "gave an answer that cannot be read"),
+        (r"sys.stdout.buffer.write(b'\xff\n'); sys.stdout.flush()", "an answer that cannot be read"),
     ],
 )
-def test_a_process_that_goes_wrong(child, answer, message):
+def test_a_process_that_goes_wrong(box, child, answer, message):
     child(answer)
     with pytest.raises(TrialError, match=message):
-        try_first()
-    assert not sandbox._worker
+        try_first(box)
+    assert not box._worker
 
 
-def test_an_answer_in_pieces(child):
+def test_an_answer_in_pieces(box, child):
     child("""for part in json.dumps({"ok": True}) + "\\n": print(part, end="", flush=True)""")
-    try_first()
+    try_first(box)
 
 
 @pytest.mark.parametrize(
@@ -184,55 +199,61 @@ def test_an_answer_in_pieces(child):
         ("import time; time.sleep(60)", r"no answer within 0\.5 s"),
     ],
 )
-def test_a_process_that_does_not_start_is_no_fault_of_the_kernel(child, monkeypatch, code, message):
-    monkeypatch.setattr(sandbox_process, "COMMAND", (sys.executable, "-c", code))
-    monkeypatch.setattr(sandbox_process, "START_SECONDS", 0.5 if "sleep" in code else 30)
+def test_a_process_that_does_not_start_is_no_fault_of_the_kernel(monkeypatch, code, message):
+    monkeypatch.setattr(worker, "START_SECONDS", 0.5 if "sleep" in code else 30)
     monkeypatch.setattr(sandbox, "START_SECONDS", 0.5)
+    box = Sandbox((sys.executable, "-c", code))
     with pytest.raises(TrialError, match=message):
-        try_first()
-    assert not sandbox._worker and not sandbox._stopped
+        try_first(box)
+    assert not box._worker and not box._stopped
 
 
-def test_ctrl_c_ends_the_trial_and_says_nothing_of_the_kernel(child):
+def test_ctrl_c_ends_the_trial_and_says_nothing_of_the_kernel(box, child):
     child("time.sleep(60)")
-    sandbox.warm()
-    process = sandbox._worker[0]._process
+    box.warm()
+    process = box._worker._process
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        try_first()
+        try_first(box)
     assert process.returncode is not None
-    assert not sandbox._stopped and not sandbox._worker
+    assert not box._stopped and not box._worker
 
 
-def test_the_process_has_a_session_of_its_own(child):
+def test_the_process_has_a_session_of_its_own(box, child):
     child(OK)
-    try_first()
-    assert os.getsid(sandbox._worker[0]._process.pid) != os.getsid(0)
+    try_first(box)
+    assert os.getsid(box._worker._process.pid) != os.getsid(0)
 
 
-def test_no_trial_if_none_is_wanted(child, monkeypatch):
+def test_no_trial_if_none_is_wanted(box, child, monkeypatch):
     child(OK)
     monkeypatch.setenv("GEMMLAB_TRIAL_S", "0")
-    try_first()
-    assert not child.asked() and not sandbox._worker
+    try_first(box)
+    assert not child.asked() and not box._worker
     for text in ("soon", "-1", "nan"):
         monkeypatch.setenv("GEMMLAB_TRIAL_S", text)
         with pytest.raises(ArgumentError, match="GEMMLAB_TRIAL_S: is"):
-            try_first()
+            try_first(box)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_the_real_process_says_what_it_lacks():
     with pytest.raises(TrialError, match=r"could not be tried in a process of its own \(.*CUDA"):
-        try_first()
-    sandbox.end()
+        try_first(run.SANDBOX)
+    run.SANDBOX.end()
 
 
-def test_a_spec_survives_the_way_to_the_process():
-    sent = json.loads(json.dumps(asdict(replace(SPEC, configs=("a", "b")))))
-    assert _trial.spec_of(sent) == replace(SPEC, configs=("a", "b"), untrusted=False)
-    half = registry.get("hgemm_17_stages")
-    assert _trial.spec_of(json.loads(json.dumps(asdict(half)))) == half
+@pytest.mark.parametrize("config", ["", "b"])
+def test_a_kernel_survives_the_way_to_the_process_and_is_trusted_there(config):
+    mine = written(configs=("a", "b"))
+    attempt = Attempt(mine, mine.title, config, ("float32",) * 3, (1.0, 0.0), 0)
+    sent = json.loads(json.dumps(attempt.request((1, 2, 3))))
+    found = handle_of(sent)
+    assert (found.spec, found.config) == (mine.spec, config)
+    assert found.source == replace(mine.source, trusted=True)
+    half = lab.kernel("hgemm_17_stages")
+    attempt = Attempt(half, half.title, "", ("bfloat16",) * 3, (1.0, 0.0), 0)
+    assert handle_of(json.loads(json.dumps(attempt.request((1, 2, 3))))) == half
 
 
 # ---- the gate ----
@@ -243,19 +264,19 @@ def launches(monkeypatch):
     """Kernels "launched on the GPU", with nothing behind them."""
     calls = []
     module = SimpleNamespace(launch=lambda *args: calls.append(args), error_string=str)
-    monkeypatch.setattr(run, "_gpu_module", lambda spec, precision: module)
+    monkeypatch.setattr(run, "_gpu_module", lambda program, precision: module)
     monkeypatch.setattr(run.operands, "prepare", lambda *args: args[-1])
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=0))
     return calls
 
 
-def test_a_readers_kernel_is_tried_before_it_is_launched(child, launches):
+def test_a_readers_kernel_is_tried_before_it_is_launched(box, child, launches):
     child("os.abort()")
     with pytest.raises(TrialError):
         MINE.launcher(*matrices())
     assert not launches
     child(OK)
-    sandbox.forget(SPEC)
+    box.forget(FILE)
     MINE.launcher(*matrices())()
     assert len(launches) == 1
 
@@ -264,11 +285,11 @@ def test_a_variant_of_a_readers_kernel_is_tried_too(child, launches, tmp_path):
     child("os.abort()")
     file = tmp_path / "mine.cuh"
     file.write_text(registry.get("sgemm_06_swizzled_a").path.read_text())
-    mine = run.Kernel(replace(SPEC, written_to=str(file), parent="sgemm_06_swizzled_a"))
+    mine = written(file, name="mine", parent=LIKE.name)
     changed = lab.variant(mine, {"BK = 16": "BK = 8"})
     with pytest.raises(TrialError):
         changed.launcher(*matrices())
-    assert changed.spec.parent == "sgemm_06_swizzled_a"
+    assert changed.parent == LIKE.name
 
 
 def test_the_courses_own_kernels_are_not_tried(child, launches):

@@ -1,7 +1,7 @@
 """Main loops in machine code: found, counted, shown; and the recorded counts against nvcc."""
 
-import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +9,11 @@ import gemmlab as lab
 from gemmlab.core.errors import MeasurementError
 from gemmlab.gpu import sass
 from gemmlab.gpu.sass import Instruction
+from gemmlab.gpu.toolchain import find_nvcc
 from gemmlab.steps.text import source_digest
+
+NVCC = find_nvcc()
+CUOBJDUMP = Path(NVCC or "nvcc").with_name("cuobjdump")
 
 
 def code(*texts, stall=1):
@@ -64,24 +68,24 @@ def test_reads_of_the_banks(texts, expected):
 
 
 def test_table_adds_a_quarter_of_the_conflicts_and_names_the_compiler():
-    row = sass.table(["sgemm_15_large_thread_tile"]).rows[0]
+    row = sass.main_loops(["sgemm_15_large_thread_tile"]).rows[0]
     loop = sass.recorded()["loops"]["sgemm_15_large_thread_tile"]
     assert row[1] == f"{loop['instructions']:,}"
     assert row[5] == f"{loop['stalls'] + loop['conflicts'] / 4:,.0f}"
-    assert "nvcc 13" in repr(sass.table(["sgemm_15_large_thread_tile"]))
+    assert "nvcc 13" in repr(sass.main_loops(["sgemm_15_large_thread_tile"]))
 
 
 def test_table_says_when_the_code_has_changed(monkeypatch):
-    assert "has changed" not in repr(sass.table(["sgemm_15_large_thread_tile"]))
+    assert "has changed" not in repr(sass.main_loops(["sgemm_15_large_thread_tile"]))
     data = sass.recorded()
     data["loops"]["sgemm_15_large_thread_tile"]["source"] = "another"
     monkeypatch.setattr(sass, "recorded", lambda: data)
-    assert "15_large_thread_tile has changed" in repr(sass.table(["sgemm_15_large_thread_tile"]))
+    assert "15_large_thread_tile has changed" in repr(sass.main_loops(["sgemm_15_large_thread_tile"]))
 
 
 def test_what_was_not_counted_is_named():
     with pytest.raises(MeasurementError, match=r"sgemm_01_naive was not counted.*sgemm_17"):
-        sass.table(["sgemm_01_naive"])
+        sass.main_loops(["sgemm_01_naive"])
 
 
 def test_no_recorded_count_is_stale():
@@ -89,14 +93,14 @@ def test_no_recorded_count_is_stale():
     labels = [name for name in loops if not name.startswith("sgemm_")]
     handles = [*map(lab.kernel, loops.keys() - set(labels)), *map(lab.experiment, labels)]
     for handle in handles:
-        name = handle.spec.label or handle.name
-        digest = source_digest(handle.spec.path)
+        name = handle.source.label or handle.name
+        digest = source_digest(handle.source.path)
         assert loops[name]["source"] == digest, f"{name}: python -m tools.evidence.record_sass"
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+@pytest.mark.skipif(not (NVCC and CUOBJDUMP.exists()), reason="needs nvcc and cuobjdump")
 def test_the_recorded_count_is_what_this_nvcc_gives():
-    version = subprocess.run(["nvcc", "--version"], capture_output=True, text=True).stdout
+    version = subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
     if f"V{sass.recorded()['nvcc']}" not in version:
         pytest.skip("another nvcc")
     loop = sass.main_loop(sass.instructions(sass.listing_of("sgemm_08_double_buffer"), "6kernelE"))

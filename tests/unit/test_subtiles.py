@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import asdict
+from importlib import import_module
 from itertools import pairwise
 
 import pytest
@@ -9,11 +10,13 @@ import pytest
 import gemmlab as lab
 from gemmlab import measurements, sim
 from gemmlab.core.errors import ArgumentError
-from gemmlab.experiments import subtiles
 from gemmlab.experiments.subtiles import ARTICLE, Configuration, configurations
+from gemmlab.gpu import build, ptxas
+from gemmlab.gpu.ptxas import Resources
 from gemmlab.measurements.rows import BenchResult, BenchRow
 from gemmlab.widgets import HeatMap, Metric
 
+subtiles = import_module("gemmlab.experiments.subtiles")  # experiments.subtiles is the function
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 EVERY = list(configurations())
 
@@ -57,7 +60,7 @@ def test_wavefronts_of_a_configuration(values, a, b, loads):
 @pytest.mark.parametrize("values", [(8, 4, 2, 2), (1, 16, 1, 8), (4, 8, 4, 1), (32, 4, 1, 1)])
 def test_the_simulator_counts_the_same_in_the_variant(values):
     one = Configuration(*values)
-    counted = sim.trace(one.kernel.spec, 128, 128, 32).totals()["ld.shared"]
+    counted = sim.trace(one.kernel, 128, 128, 32).totals()["ld.shared"]
     warps_times_k = 4 * 32
     assert counted["wavefronts"] == one.wavefronts * warps_times_k
     assert counted["requests"] == one.loads * warps_times_k
@@ -67,14 +70,14 @@ def test_the_simulator_counts_the_same_in_the_variant(values):
 @pytest.mark.parametrize("one", EVERY[::4], ids=lambda one: one.name)
 def test_further_variants_are_right_and_counted_right(one):
     assert lab.check(one.kernel, shapes=[(128, 128, 32)], device="cpu").ok
-    counted = sim.trace(one.kernel.spec, 128, 128, 32).totals()["ld.shared"]
+    counted = sim.trace(one.kernel, 128, 128, 32).totals()["ld.shared"]
     assert counted["wavefronts"] == one.wavefronts * 4 * 32
 
 
 def test_a_variant_is_right_and_named():
     kernel = Configuration(4, 8, 4, 1).kernel
     assert kernel.title == "TM 4, TN 8, WMITER 4, WNITER 1"
-    text = kernel.spec.path.read_text()
+    text = kernel.source.path.read_text()
     for line in ("constexpr int TM = 4;", "constexpr int TN = 8;", "constexpr int WMITER = 4;",
                  "constexpr int WNITER = 1;"):  # fmt: skip
         assert line in text
@@ -139,7 +142,7 @@ def test_without_a_recording_the_article_and_the_counts_are_shown(monkeypatch):
     sections = {k: v for k, v in loaded.sections.items() if k != "subtiles"}
     bare = measurements.Measurements(loaded.gpu, sections)
     monkeypatch.setattr(measurements, "load", lambda *_, **__: bare)
-    found = subtiles.experiment()
+    found = lab.experiments.subtiles()
     assert len(found.rows) == 14
     assert all(row.tflops is None for row in found.rows)
     assert "Not measured" in repr(found)
@@ -148,7 +151,7 @@ def test_without_a_recording_the_article_and_the_counts_are_shown(monkeypatch):
 
 
 def test_the_recorded_rows_are_shown_and_labelled(recorded):
-    found = subtiles.experiment(every=True)
+    found = lab.experiments.subtiles(every=True)
     assert len(found.rows) == 56
     own = next(row for row in found.rows if row.configuration == Configuration(8, 4, 2, 2))
     assert (own.tflops, own.ratio) == (1500 / 40, 1500 / 40 / 51)
@@ -171,13 +174,17 @@ def test_measuring_times_all_in_one_run(monkeypatch):
         rows = tuple(BenchRow(**row) for row in rows)
         return BenchResult(rows, "live", ENV)
 
-    used = subtiles.build.Resources(168, 0, 0, 0, 32768)
+    used = Resources(168, 0, 0, 0, 32768)
     monkeypatch.setattr(subtiles, "bench", bench)
-    monkeypatch.setattr(subtiles.build, "load", lambda spec: None)
-    monkeypatch.setattr(subtiles.build, "arch", lambda: "90a")
-    monkeypatch.setattr(subtiles.build, "resources", lambda *_: used)
+    built, asked = [], []
+    monkeypatch.setattr(build, "load", lambda program: built.append(program.source.path))
+    monkeypatch.setattr(subtiles, "arch", lambda: "90a")
+    monkeypatch.setattr(
+        ptxas, "resources", lambda program, target: asked.append(program.source.path) or used
+    )
     data = subtiles.measure()
     assert [len(names) for names in calls] == [56]
+    assert len(set(built)) == 56 and set(asked) == set(built)
     assert data["source"] == "recorded"
     assert subtiles.STEP in data["sources"]
     found = subtiles.from_section(data, EVERY)
@@ -188,7 +195,7 @@ def test_measuring_times_all_in_one_run(monkeypatch):
 
 
 def test_the_article_s_map_has_its_axes_and_hatches_the_rest(recorded):
-    widget = subtiles.experiment().heat_map("article")
+    widget = lab.experiments.subtiles().heat_map("article")
     config = widget.config
     assert config["labels"][0] == ["1, 16", "4, 4", "4, 8", "8, 4"]
     assert len(config["labels"][1]) == 7
@@ -200,7 +207,7 @@ def test_the_article_s_map_has_its_axes_and_hatches_the_rest(recorded):
 
 
 def test_the_map_of_all_has_a_column_for_each_wmiter(recorded):
-    widget = subtiles.experiment(every=True).heat_map("wavefronts")
+    widget = lab.experiments.subtiles(every=True).heat_map("wavefronts")
     assert widget.config["labels"][1] == ["1", "2", "4", "8", "16", "32"]
     cells = [cell for row in widget.config["cells"] for cell in row]
     assert sum("values" in cell for cell in cells) == 56
@@ -211,7 +218,7 @@ def test_the_map_of_all_has_a_column_for_each_wmiter(recorded):
 
 
 def test_a_map_follows_its_state(recorded):
-    widget = subtiles.experiment().heat_map()
+    widget = lab.experiments.subtiles().heat_map()
     assert widget.metric.label == "measured, H200"
     widget.state = {"metric": "loads", "row": 0, "col": 0}
     assert "reason" in widget.chosen

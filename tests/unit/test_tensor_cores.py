@@ -20,7 +20,7 @@ from gemmlab.experiments.tensor_cores.ceilings import hmma_ceiling
 from gemmlab.experiments.tensor_cores.probes import BY_NAME, PROBES, Probe, Row, sources
 from gemmlab.gpu import build, sass
 from gemmlab.gpu.toolchain import FLAGS, gencode
-from gemmlab.measurements.store import Measurements, save
+from gemmlab.measurements.store import SECTIONS, Measurements, save
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 BF16, FP16 = (f"mma.sync m16n8k16, {dtype}" for dtype in ("bf16", "fp16"))
@@ -107,7 +107,7 @@ def test_without_a_recording_it_is_said_how_to_make_one(recording):
 def test_on_a_gpu_it_is_measured(monkeypatch):
     on_a_gpu(monkeypatch)
     monkeypatch.setattr(tensor_core_ceilings, "measure", lambda: {"rows": [asdict(ROWS[0])]})
-    monkeypatch.setattr("gemmlab.gpu.telemetry.environment", lambda: ENV)
+    monkeypatch.setattr(tensor_core_ceilings, "environment", lambda: ENV)
     table = lab.experiments.tensor_cores()
     assert (table.rows, table.source) == (ROWS[:1], "live")
     assert "Measured now on NVIDIA H200" in repr(table)
@@ -165,7 +165,7 @@ def measured(monkeypatch, target: str) -> tuple[dict, Timer]:
     def burst_rows(probes):
         return [Run(probe).row("burst", Timing()) for probe in probes], timer
 
-    monkeypatch.setattr(build, "arch", lambda: target)
+    monkeypatch.setattr(tensor_core_probes, "arch", lambda: target)
     monkeypatch.setattr(tensor_core_probes, "_Run", Run)
     monkeypatch.setattr(tensor_core_probes, "burst_rows", burst_rows)
     return tensor_core_probes.measure(), timer
@@ -194,7 +194,7 @@ def test_a_gpu_without_these_instructions_is_refused(monkeypatch):
 
 
 def test_record_has_the_section():
-    assert "tensor_cores" in measurements.SECTIONS
+    assert "tensor_cores" in SECTIONS
     assert record._steps((), ())["tensor_cores"] is tensor_core_probes.measure
 
 

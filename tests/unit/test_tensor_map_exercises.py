@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gemmlab.exercises import tiles as exercises
+from gemmlab import exercises
 from gemmlab.exercises.tensor_map import _TRIED, _elements
 
 

@@ -11,7 +11,7 @@ from gemmlab import sim, variant
 from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import GPUS, STEPS, Tiling, waves
 from gemmlab.layouts.shared import formula
-from gemmlab.layouts.tiling import occupancy
+from gemmlab.layouts.tiling.occupancy import occupancy
 from gemmlab.layouts.tiling.facts import describe, facts, registers
 from gemmlab.layouts.tiling.rules import CHOICES, number, problems, repairs
 from gemmlab.steps import registry
@@ -82,7 +82,7 @@ def test_every_element_has_the_owner_and_the_turn_that_the_kernel_gives_it(step)
     kernel = variant(spec.name, {store: f"int turn = 0;\n{told}"})
     A, B = np.ones((tiling.BM, tiling.BK), np.float32), np.ones((tiling.BK, tiling.BN), np.float32)
     C = np.zeros((tiling.BM, tiling.BN), np.float32)
-    sim.compile_step(kernel.spec).launch(A, B, C, tiling.BM, tiling.BN, tiling.BK, 1.0, 0.0)
+    sim.compile_step(kernel).launch(A, B, C, tiling.BM, tiling.BN, tiling.BK, 1.0, 0.0)
     turn, owner = np.divmod((C / tiling.BK).astype(int), 1024)
     assert np.array_equal(owner, tiling.owners())
     for thread in range(tiling.threads):

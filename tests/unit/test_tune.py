@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 import warnings
 from dataclasses import replace
+from importlib import import_module
 
 import pytest
 
 import gemmlab as lab
 from gemmlab import measurements
-from gemmlab.bench import protocol as live
 from gemmlab.core.errors import (
     ArgumentError,
     ContextLostError,
@@ -29,7 +28,7 @@ from gemmlab.run.tuned import Machine
 from gemmlab.steps.spec import KernelSpec
 from gemmlab.steps.text import source_digest
 
-tune = sys.modules["gemmlab.bench.tune"]
+tune = import_module("gemmlab.bench.tune")
 
 NAME = "gemm_split_k"
 SPEC = KernelSpec(
@@ -59,7 +58,7 @@ def row(config: str, shape, ratio: float) -> BenchRow:
 
 
 class FakeMeasure:
-    """`live.measure` that knows how fast each configuration is: 2 slices at cubes, 5 elsewhere."""
+    """`measure` that knows how fast each configuration is: 2 slices at cubes, 5 elsewhere."""
 
     def __init__(self):
         self.calls, self.protocols, self.fail = [], [], {}
@@ -86,10 +85,10 @@ def gpu(monkeypatch, tmp_path):
     monkeypatch.delenv("GEMMLAB_TUNING", raising=False)
     monkeypatch.setattr(tuning, "machine", lambda: H200)
     monkeypatch.setattr(tune, "default_backend", lambda: "gpu")
-    monkeypatch.setattr("gemmlab.gpu.telemetry.environment", lambda: dict(ENV))
+    monkeypatch.setattr(tune, "environment", lambda: dict(ENV))
     tuning._say.cache_clear()
     fake = FakeMeasure()
-    monkeypatch.setattr(live, "measure", fake)
+    monkeypatch.setattr(tune, "measure", fake)
     return fake
 
 
@@ -193,7 +192,7 @@ def test_what_is_wrong_is_no_refusal(gpu, error):
     ("kernel", "options", "needle"),
     [
         ("sgemm_01_naive", {}, "kernel: sgemm_01_naive has no configurations"),
-        (run.Kernel(SPEC, TWO), {}, "has its configuration already"),
+        (run.Kernel(SPEC, config=TWO), {}, "has its configuration already"),
         (SPEC, {"sizes": []}, "sizes: is empty"),
         (SPEC, {"samples": 0}, "samples: got 0"),
         (SPEC, {"seconds": 0}, "seconds: got 0"),

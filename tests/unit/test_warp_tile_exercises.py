@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemmlab.core.errors import ArgumentError
-from gemmlab.exercises import tiles as exercises
+from gemmlab import exercises
 from gemmlab.experiments.tensor_cores.probes import PROBES
 
 

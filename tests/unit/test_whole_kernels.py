@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from gemmlab import evidence
 from gemmlab.core.errors import MeasurementError
-from gemmlab.evidence import patterns as agreement
 
 ENVIRONMENT = {"gpu": "NVIDIA H200", "date": "2026-11-21T00:00:00Z"}
 TILED = {
@@ -31,7 +31,7 @@ def written(folder, kernels: dict):
 
 
 def test_kernels_are_counted_now_and_pairs_that_differ_are_marked(tmp_path):
-    table = agreement.kernels(written(tmp_path, {"tiled": {**TILED, "counters": COUNTERS}}))
+    table = evidence.whole_kernels(written(tmp_path, {"tiled": {**TILED, "counters": COUNTERS}}))
     assert table.head == ("kernel", "shared loads, wavefronts", "shared stores, wavefronts")
     assert table.rows == (("tiled", "1,536 / 7  differs", "64 / 64"),)
     assert table.notes[0].endswith("2 pairs, 1 of them differ.")
@@ -44,7 +44,7 @@ def test_a_counter_that_is_zero_in_one_kernel_only_is_a_dash_there(tmp_path):
         "tiled": {**TILED, "counters": {"st.shared wavefronts": 64}},
         "naive": {**naive, "counters": {"st.shared wavefronts": 0}},
     }
-    assert agreement.kernels(written(tmp_path, kernels)).rows[1] == ("naive", "-")
+    assert evidence.whole_kernels(written(tmp_path, kernels)).rows[1] == ("naive", "-")
 
 
 def test_reports_are_counted_by_tool(tmp_path):
@@ -55,20 +55,20 @@ def test_reports_are_counted_by_tool(tmp_path):
         "missed": {"broken": {"racecheck": 0}, "fixed": {"racecheck": 0}},
         "stuck": {"broken": {"racecheck": -1}, "fixed": {"racecheck": 0}},
     }
-    table = agreement.sanitizer(written(tmp_path, kernels))
+    table = evidence.sanitizer(written(tmp_path, kernels))
     assert table.rows == (
         ("racecheck", "1 of 3", "1 of 3", "1 of 5"),
         ("initcheck", "-", "-", "0 of 2"),
     )
 
 
-@pytest.mark.parametrize("make", [agreement.kernels, agreement.sanitizer])
+@pytest.mark.parametrize("make", [evidence.whole_kernels, evidence.sanitizer])
 def test_a_missing_recording_is_named(make, tmp_path):
     with pytest.raises(MeasurementError, match=r"nothing\.json: not readable"):
         make(tmp_path / "nothing.json")
 
 
 def test_the_recording_of_the_sanitizer_is_there():
-    table = agreement.sanitizer()
+    table = evidence.sanitizer()
     assert [row[0] for row in table.rows] == ["memcheck", "racecheck", "synccheck", "initcheck"]
     assert "NVIDIA H200" in table.notes[-1]
