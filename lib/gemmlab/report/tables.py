@@ -67,7 +67,7 @@ def stalls(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """
     what = "Warps of a scheduler for each instruction issued"
     reasons = dict(_REASONS)
-    if any(spec.family != "sgemm" for spec in _specs(kernels)):
+    if any(handle.spec.family != "sgemm" for handle in _handles(kernels)):
         reasons = {_WITH_TENSOR_CORES.get(key, label): key for label, key in reasons.items()}
     return _compared("warps that wait", reasons, kernels, "{:.2f}", what)
 
