@@ -1,0 +1,77 @@
+"""The binding of a kernel's library is compiled once, and each library is a module of its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gemmlab.gpu import build
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+]
+
+# What nvcc makes of a kernel, without a kernel: `launch` says which library it is in.
+LIBRARY = """
+#include <cstddef>
+#include <cstdint>
+using Address = uintptr_t;
+int launch(Address, Address, Address, int, int, int, float, float, Address, Address, int) {{
+  return {number};
+}}
+size_t workspace_bytes(Address, Address, Address, int, int, int, float, float, int) {{ return 0; }}
+const char* error_string(int code) {{ return "{number}"; }}
+"""
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A function: number -> the module of a library with that number in it."""
+    monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path / "kernels, gebaut für später"))
+
+    def library_(number: int):
+        source, made = tmp_path / f"{number}.cpp", tmp_path / f"step_{number}.so"
+        source.write_text(LIBRARY.format(number=number))
+        files = [str(source), str(build._binding(build._BINDING)), "-o", str(made)]
+        subprocess.run(["g++", "-shared", "-fPIC", *files], check=True)
+        return build._import(f"step_{number}", made)
+
+    return library_
+
+
+def test_two_libraries_with_one_binding_are_two_modules(library):
+    modules = [library(number) for number in (1, 2)]
+    assert [m.launch(0, 0, 0, 1, 1, 1, 1.0, 0.0, 0) for m in modules] == [1, 2]
+    assert [m.error_string(0) for m in modules] == ["1", "2"]
+    assert [Path(m.__file__).stem for m in modules] == ["step_1", "step_2"]
+
+
+def test_the_binding_is_compiled_once(library, monkeypatch):
+    library(1)
+    monkeypatch.setattr(build, "subprocess", None)
+    assert build._binding(build._BINDING).exists()
+
+
+def test_a_second_process_waits_for_the_first(tmp_path):
+    """Both want one file; the second finds it, because it looks again when its turn comes."""
+    code = """
+import sys, time
+from pathlib import Path
+from gemmlab.gpu.build import _alone
+made = Path(sys.argv[1])
+with _alone(made):
+    if not made.exists():
+        time.sleep(1)
+        made.touch()
+        print("made")
+"""
+    made = tmp_path / "library.so"
+    command = [sys.executable, "-c", code, str(made)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert sorted(process.communicate()[0] for process in both) == ["", "made\n"]
+    assert list(tmp_path.iterdir()) == [made]
