@@ -20,7 +20,7 @@ MISTAKES = [(mode, m) for mode in MODES for m in mistakes(mode, 4) if m != "none
 
 def probe(mode: str, mistake: str = "none") -> sim.SimModule:
     path = repository_root() / "kernels" / ring.PROBE
-    return sim.compile_source(path, ring.LAUNCHERS[mode], changes=ring.MISTAKES.get(mistake))
+    return sim.compile_source(path, ring.LAUNCHERS[mode], changes=ring.RING_MISTAKES.get(mistake))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -12,14 +12,14 @@ VERBS = {
     "source": 'lab.source("sgemm_06_swizzled_a", "dot")',
     "diff": 'lab.diff("sgemm_06_swizzled_a")',
     "variant": """\
-deeper = lab.variant("sgemm_06_swizzled_a", {"BK = 16": "BK = 8"}, label="BK = 8")
-lab.diff(deeper)""",
+lower = lab.variant("sgemm_18_block_order", {"STRIP = 8": "STRIP = 4"}, label="strips of 4")
+lab.diff(lower)""",
     "experiment": 'lab.experiment("hgemm 14, BK = 64")',
     "check": 'lab.check("sgemm_06_swizzled_a", [(128, 128, 16)], device="cpu")',
     "matrices": """\
 A, B = lab.matrices(128, 256, 64, device="cpu")
 A.shape, B.shape, A.dtype""",
-    "trace": 'lab.trace("sgemm_05_transposed_a", M=128, N=128, K=16)',
+    "trace": 'trace = lab.trace("sgemm_05_transposed_a", M=128, N=128, K=16)\ntrace',
     "bench": 'lab.bench(["sgemm_05_transposed_a", "sgemm_06_swizzled_a"])',
     "tune": 'lab.tune("sgemm_20_any_shape", [4096])',
     "ptx": 'lab.ptx("tma_01_load", find="mbarrier", most=4)',
@@ -30,7 +30,7 @@ print(repr(asked))""",
 }
 
 EVIDENCE = {
-    "evidence.agreement": 'print(*repr(lab.evidence.agreement()).splitlines()[:4], sep="\\n")',
+    "evidence.agreement": 'print(*repr(lab.evidence.agreement("tma")).splitlines()[:4], sep="\\n")',
     "evidence.conflicts": 'lab.evidence.conflicts("sgemm_06_swizzled_a")',
     "evidence.copies_past_l1": "lab.evidence.copies_past_l1()",
     "evidence.measured_fragment": """\
@@ -42,7 +42,9 @@ found = lab.evidence.recorded_mutants()
 print(*repr(found).splitlines()[:5], sep="\\n")""",
     "evidence.sanitizer": "lab.evidence.sanitizer()",
     "evidence.single_requests": "lab.evidence.single_requests()",
-    "evidence.whole_kernels": 'print(*repr(lab.evidence.whole_kernels()).splitlines()[:4], sep="\\n")',
+    "evidence.whole_kernels": """\
+counts = repr(lab.evidence.whole_kernels()).splitlines()
+print(*counts[:4], sep="\\n")""",
 }
 
 EXERCISES = {
@@ -91,14 +93,16 @@ print(right, findings[0], sep="\\n")""",
 
 SHARED_MEMORY = {
     "layouts.PRESETS": "lab.layouts.PRESETS",
-    "layouts.Access": 'lab.layouts.Access("column", width=4).elements(row_length=32)[:3]',
+    "layouts.Access": """\
+column = lab.layouts.Access("column", width=4)
+column.elements(row_length=32, element=4)[:3]""",
     "layouts.Tile": "lab.layouts.Tile(rows=32, row_length=32)",
     "layouts.Layout": """\
 lab.layouts.Layout.parse("pad 1").table(lab.layouts.Tile(rows=4, row_length=8))""",
     "layouts.locate": """\
 tile = lab.layouts.Tile(rows=32, row_length=32)
 padded = lab.layouts.Layout.parse("pad 1")
-addresses = lab.layouts.locate(lab.layouts.Access("column"), tile, padded)
+addresses = lab.layouts.locate(column, tile, padded)
 addresses[:4]""",
     "layouts.wavefronts": """\
 request = lab.layouts.wavefronts([128 * lane for lane in range(32)], width=4)
@@ -126,12 +130,12 @@ chunks.offset(row=1, chunk=2), chunks.role(7)""",
     "layouts.ldmatrix.pointed": 'lab.layouts.ldmatrix.pointed("ldmatrix.x4")[6:10]',
     "layouts.ldmatrix.read": """\
 as_is = lab.layouts.BitXor()
-request = lab.layouts.ldmatrix.read(chunks, as_is.of, "ldmatrix.x4")
+request = lab.layouts.ldmatrix.read(chunks, as_is, "ldmatrix.x4")
 request.wavefronts, request.minimum""",
     "layouts.ldmatrix.groups": """\
-found = lab.layouts.ldmatrix.groups(chunks, as_is.of, [(row, 0) for row in range(8)])
+found = lab.layouts.ldmatrix.groups(chunks, as_is, [(row, 0) for row in range(8)])
 found""",
-    "layouts.ldmatrix.write": "lab.layouts.ldmatrix.write(chunks, as_is.of).wavefronts",
+    "layouts.ldmatrix.write": "lab.layouts.ldmatrix.write(chunks, as_is).wavefronts",
     "layouts.ldmatrix.torn": "lab.layouts.ldmatrix.torn(lab.layouts.BitXor(((7, 3),)))",
     "layouts.ldmatrix.formula": """\
 lab.layouts.ldmatrix.formula(lab.layouts.BitXor(((7, 4), (8, 5), (9, 6))), chunks)""",
@@ -140,7 +144,7 @@ lab.layouts.ldmatrix.formula(lab.layouts.BitXor(((7, 4), (8, 5), (9, 6))), chunk
     "layouts.ldmatrix.describe_read": """\
 print(lab.layouts.ldmatrix.describe_read(request, "ldmatrix.x4"))""",
     "layouts.ldmatrix.describe_write": """\
-written = lab.layouts.ldmatrix.write(chunks, as_is.of)
+written = lab.layouts.ldmatrix.write(chunks, as_is)
 print(lab.layouts.ldmatrix.describe_write(written, chunks))""",
 }
 
@@ -186,7 +190,7 @@ asked.box_bytes, asked.stride_bytes""",
 tensor_map = lab.layouts.TensorMap(rows=40, columns=104, box_rows=16, box_columns=64)
 tensor_map.box_bytes, tensor_map.pitch""",
     "layouts.Box": """\
-box = tensor_map.box(x=64, y=32)
+box = lab.layouts.Box(tensor_map, x=64, y=32)
 box.bytes, box.zero_bytes, box.place(1, 0)""",
 }
 
@@ -235,8 +239,8 @@ roof.allows(8.0)  # TFLOP/s at 8 FLOP per byte""",
     "plots.schedule_diagram": """\
 print(lab.plots.schedule_diagram(tiles=5, k_tiles=8, slots=4).alt)""",
     "plots.sector_diagram": """\
-column = [4096 * lane for lane in range(32)]
-print(lab.plots.sector_diagram({"a column of A": column}).alt)""",
+requests = {"a column of A": [4096 * lane for lane in range(32)]}
+print(lab.plots.sector_diagram(requests).alt)""",
     "plots.tile_diagram": """\
 print(lab.plots.tile_diagram("sgemm_04_register_tiling", thread=37).alt)""",
 }
@@ -253,9 +257,6 @@ spec.tile, spec.threads, spec.shared_bytes""",
 }
 
 SIM = {
-    "sim.trace": """\
-trace = lab.sim.trace("sgemm_06_swizzled_a", M=128, N=128, K=16)
-trace.totals()["st.shared"]""",
     "sim.compile_step": 'module = lab.sim.compile_step("sgemm_06_swizzled_a")\nmodule.name',
     "sim.integer_matrices": """\
 A, B, C = lab.sim.integer_matrices(128, 128, 16)
@@ -294,7 +295,6 @@ print(repr(lab.widgets.Ladder(result, until="sgemm_03_block_tiling")))""",
     "widgets.MbarrierTimeline": """\
 print(repr(lab.widgets.MbarrierTimeline(tiles=3, mistake="consumer_parity")))""",
     "widgets.PipelineTimeline": 'print(repr(lab.widgets.PipelineTimeline("double")))',
-    "widgets.Predict": 'print(repr(lab.widgets.Predict("Which bank?", "7", choices=["0", "7"])))',
     "widgets.SwizzleWorkshop": 'print(repr(lab.widgets.SwizzleWorkshop("A, BK = 16")))',
     "widgets.TensorMapFields": "print(repr(lab.widgets.TensorMapFields(columns=100)))",
     "widgets.TilingExplorer": "print(repr(lab.widgets.TilingExplorer()))",
@@ -320,4 +320,39 @@ MEASURED = {
     *("plots.recorded_points", "plots.recorded_roofs"),
     *(name for name in TABLES if name != "tables.Table"),
     "widgets.Ladder",
+}
+
+# Classes that calls give back and that no reader makes: their fields are listed.
+RETURNED = {
+    *("layouts.Fragment", "layouts.Holder", "layouts.Limits", "layouts.Occupancy"),
+    *("layouts.Phase", "layouts.Pipeline", "layouts.Request", "layouts.Waves", "layouts.Word"),
+    *("measurements.BenchResult", "measurements.BenchRow", "measurements.Measurements"),
+    *("measurements.TuningTrial", "plots.Over"),
+    *("sim.Finding", "sim.LineCount", "sim.Sample", "sim.SimModule", "sim.Trace"),
+}
+
+# What the tables of the rooms hold, which have no docstring of their own.
+TABLES_OF = {
+    "experiments.RING_MISTAKES": "Name of a mistake in the ring -> the text it changes in "
+    "`kernels/probes/ring.cuh`, for `lab.experiments.try_ring`.",
+    "layouts.PRESETS": "Name of a pattern -> its assignments to `row` and `col`, in elements.",
+    "layouts.ldmatrix.READERS": "Form of `ldmatrix` -> how many 8x8 matrices of 16-bit elements "
+    "it reads.",
+    "layouts.FRAGMENTS": "Name of a fragment -> its `Fragment`, for mma, ldmatrix, stmatrix, wgmma "
+    "and wmma. Each has the section of the PTX ISA in `source`.",
+    "layouts.STEPS": "Name of a step -> its `Tiling`.",
+    "layouts.GPUS": "Name of a GPU -> its `Limits`, from the CUDA C++ Programming Guide, "
+    "cuda_occupancy.h and data sheets.",
+    "measurements.BASELINES": "Name of a baseline in `lab.bench` -> how tables show it.",
+    "measurements.SECTIONS": "The names of the sections that a recorded file may have.",
+    "measurements.SHAPES": "Shapes (M, N, K) at which the steps that take any size are recorded, "
+    "beside cubes.",
+    "measurements.SHAPES_TMA": "The same for the TMA steps: also shapes whose rows are just not "
+    "multiples of 16 bytes.",
+    "plots.METRICS": "Metric of `lab.plots.lines` -> the label of its axis, with the unit.",
+    "plots.LEVELS": "Level of memory traffic -> what an intensity in FLOP per byte counts there.",
+    "plots.ALL_LEVELS": "`LEVELS`, and shared memory: wavefronts of 128 bytes.",
+    "registry.KERNELS": "The `KernelSpec` of every step, in the order of the course.",
+    "registry.PRECISIONS": "Name of the types of A, B and C -> their `Precision`: NumPy's names of "
+    "the types, and the rounding error of one operation.",
 }

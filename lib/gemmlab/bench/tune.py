@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import measurements
@@ -152,20 +152,27 @@ def _live(handle: Kernel, shapes: list[Shape], protocol: Protocol, again: bool) 
     cached = f"{done} of {len(wanted)} were measured before" if done else ""
     note = "; ".join(filter(None, (cached, ignored, changed)))
     found = tuple(known[each] for each in wanted)
-    return TuneResult(handle.title, handle.spec.configs, found, "live", environment(), note)
+    return TuneResult(
+        kernel=handle.title,
+        configs=handle.spec.configs,
+        trials=found,
+        source="live",
+        environment=environment(),
+        note=note,
+    )
 
 
 def _measure(
     handle: Kernel, title: str, source: str, shape: Shape, protocol: Protocol
 ) -> TuningTrial:
     """One configuration at one shape, interleaved with cuBLAS."""
-    trial = (title, source, handle.config, shape)
+    trial = TuningTrial(kernel=title, source=source, config=handle.config, shape=shape)
     try:
         with tf32_off():
             rows, _, _ = measure({handle.title: handle}, shape, protocol)
     except RefusedError as refused:
-        return TuningTrial(*trial, refused=str(refused))
-    return TuningTrial(*trial, row=rows[0])
+        return replace(trial, refused=str(refused))
+    return replace(trial, row=rows[0])
 
 
 def _recorded(handle: Kernel, shapes: list[Shape]) -> TuneResult:
@@ -185,8 +192,12 @@ def _recorded(handle: Kernel, shapes: list[Shape]) -> TuneResult:
     if any(trial.source != tuned.digest(handle) for trial in trials):
         note += f". The code of {handle.title} has changed since the recording"
     return TuneResult(
-        *(handle.title, handle.spec.configs, tuple(_in_order(trials, shapes)), "recorded"),
-        *(loaded.section("tuning")["environment"], note),
+        kernel=handle.title,
+        configs=handle.spec.configs,
+        trials=tuple(_in_order(trials, shapes)),
+        source="recorded",
+        environment=loaded.section("tuning")["environment"],
+        note=note,
     )
 
 

@@ -63,9 +63,13 @@ class Pattern:
             return np.array([(place or 0) * unit for place in lanes(data[name])])
 
         return cls(
-            *(data["op"], data["size"], active, by_lane("shared", width), by_lane("global", width)),
-            by_lane("source_bytes", 1),
-            {name: data[name] for name in COUNTS if name in data},
+            op=data["op"],
+            size=data["size"],
+            active=active,
+            shared=by_lane("shared", width),
+            source=by_lane("global", width),
+            source_bytes=by_lane("source_bytes", 1),
+            counted={name: data[name] for name in COUNTS if name in data},
         )
 
     @property
@@ -78,7 +82,10 @@ class Pattern:
         """How the rules serve it in shared memory; None for an atomic."""
         if self.op.startswith("cp.async"):
             return copies.copy(
-                *(self.shared, self.source, self.width, self.active),
+                self.shared,
+                self.source,
+                self.width,
+                self.active,
                 reads=None if self.source_bytes is None else self.source_bytes > 0,
                 past_l1=".cg" in self.op,
                 zero_fill=self.op.endswith("zfill"),

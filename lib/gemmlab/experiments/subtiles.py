@@ -33,11 +33,21 @@ ARTICLE_GPU = "RTX 5070 Ti"
 
 # (TM, TN, WMITER, WNITER) -> the article's TFLOP/s at 4096 on that GPU.
 ARTICLE: dict[tuple[int, int, int, int], float] = {
-    (8, 4, 1, 4): 25.39, (8, 4, 2, 2): 28.70, (8, 4, 4, 1): 21.53,
-    (4, 4, 1, 8): 21.53, (4, 4, 2, 4): 25.41, (4, 4, 4, 2): 28.73, (4, 4, 8, 1): 21.52,
-    (4, 8, 1, 4): 21.51, (4, 8, 2, 2): 22.30, (4, 8, 4, 1): 26.23,
-    (1, 16, 1, 8): 15.11, (1, 16, 2, 4): 19.99, (1, 16, 4, 2): 15.66, (1, 16, 8, 1): 15.59,
-}  # fmt: skip
+    (8, 4, 1, 4): 25.39,
+    (8, 4, 2, 2): 28.70,
+    (8, 4, 4, 1): 21.53,
+    (4, 4, 1, 8): 21.53,
+    (4, 4, 2, 4): 25.41,
+    (4, 4, 4, 2): 28.73,
+    (4, 4, 8, 1): 21.52,
+    (4, 8, 1, 4): 21.51,
+    (4, 8, 2, 2): 22.30,
+    (4, 8, 4, 1): 26.23,
+    (1, 16, 1, 8): 15.11,
+    (1, 16, 2, 4): 19.99,
+    (1, 16, 4, 2): 15.66,
+    (1, 16, 8, 1): 15.59,
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -210,9 +220,14 @@ def from_section(data: dict, wanted: list[Configuration]) -> Subtiles:
         row, needs = speeds.get(one.name, {}), used.get(one.name, {})
         spills = needs and needs["spill_stores_bytes"] + needs["spill_loads_bytes"]
         rows.append(
-            Row(one, row.get("tflops"), row.get("ratio"), needs.get("registers"),
-                spills if needs else None)
-        )  # fmt: skip
+            Row(
+                configuration=one,
+                tflops=row.get("tflops"),
+                ratio=row.get("ratio"),
+                registers=needs.get("registers"),
+                spill_bytes=spills if needs else None,
+            )
+        )
     return Subtiles(tuple(rows), data["source"], data["environment"])
 
 

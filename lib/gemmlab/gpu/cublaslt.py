@@ -78,9 +78,22 @@ class Plan:
         pointers = [c_void_p(t.data_ptr()) for t in (B, A, C, self._workspace)]
         b, a, c, workspace = pointers
         args = (
-            *(self._handle, self._desc, one, b, self._b, a, self._a, zero),
-            *(c, self._c, c, self._c, byref(algo)),
-            *(workspace, c_size_t(WORKSPACE_BYTES), c_void_p(stream)),
+            self._handle,
+            self._desc,
+            one,
+            b,
+            self._b,
+            a,
+            self._a,
+            zero,
+            c,
+            self._c,
+            c,
+            self._c,
+            byref(algo),
+            workspace,
+            c_size_t(WORKSPACE_BYTES),
+            c_void_p(stream),
         )
         matmul = self._lib.cublasLtMatmul
 
@@ -95,13 +108,24 @@ class Plan:
         limit = c_uint64(WORKSPACE_BYTES)
         self._call(
             "cublasLtMatmulPreferenceSetAttribute",
-            *(preference, c_int(_PREF_MAX_WORKSPACE_BYTES), byref(limit), c_size_t(8)),
+            preference,
+            c_int(_PREF_MAX_WORKSPACE_BYTES),
+            byref(limit),
+            c_size_t(8),
         )
         results, count = (_Heuristic * requested)(), c_int(0)
         self._call(
             "cublasLtMatmulAlgoGetHeuristic",
-            *(self._handle, self._desc, self._b, self._a, self._c, self._c),
-            *(preference, c_int(requested), results, byref(count)),
+            self._handle,
+            self._desc,
+            self._b,
+            self._a,
+            self._c,
+            self._c,
+            preference,
+            c_int(requested),
+            results,
+            byref(count),
         )
         self._lib.cublasLtMatmulPreferenceDestroy(preference)
         return [r for r in results[: count.value] if r.state == 0]
@@ -112,7 +136,10 @@ class Plan:
             raise ArgumentError(f"dtype: is {dtype}, allowed are {', '.join(_DATA_TYPE)}")
         return self._make(
             "cublasLtMatrixLayoutCreate",
-            *(c_int(_DATA_TYPE[dtype]), c_uint64(rows), c_uint64(cols), ctypes.c_int64(rows)),
+            c_int(_DATA_TYPE[dtype]),
+            c_uint64(rows),
+            c_uint64(cols),
+            ctypes.c_int64(rows),
         )
 
     def _make(self, function: str, *args) -> c_void_p:

@@ -55,8 +55,15 @@ LIMITS = {
 # For each instruction issued, the warps that meanwhile wait for one reason.
 _STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 STALLS = (
-    *("barrier", "short_scoreboard", "long_scoreboard", "mio_throttle", "lg_throttle"),
-    *("math_pipe_throttle", "dispatch_stall", "wait", "not_selected"),
+    "barrier",
+    "short_scoreboard",
+    "long_scoreboard",
+    "mio_throttle",
+    "lg_throttle",
+    "math_pipe_throttle",
+    "dispatch_stall",
+    "wait",
+    "not_selected",
 )
 LIMITS |= {f"stall_{reason}": _STALLED.format(reason) for reason in STALLS}
 # Of mma.sync and wmma: instructions issued, and cycles in which the pipe is at work.

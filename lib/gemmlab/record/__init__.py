@@ -44,8 +44,10 @@ _WITHOUT_STEPS = {"subtiles", "pitfalls", "probes", "tensor_cores", "faults"}  #
 # Steps of an earlier family that are timed in the same runs, to compare with.
 REFERENCES: dict[str, tuple[str, ...]] = {
     "tma": (
-        *("hgemm_16_write_back", "hgemm_17_stages"),
-        *("hgemm_18_wide_tile", "hgemm_20_any_shape"),
+        "hgemm_16_write_back",
+        "hgemm_17_stages",
+        "hgemm_18_wide_tile",
+        "hgemm_20_any_shape",
     ),
 }
 # The largest size at which a 16-bit step is measured: those on CUDA cores would take seconds.

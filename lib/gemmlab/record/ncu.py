@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 
 from ..bench.protocol import launch_cublas, random_operands, tf32_off
@@ -153,13 +153,18 @@ def _run_ncu(
     """ncu's log (with the CSV), and what it and the program printed."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "ncu.csv"
-        command = [
-            *(ncu, "--metrics", ",".join(metrics), "--csv", "--page", "raw"),
-            *("--print-units", "base", "--clock-control", "none", "--profile-from-start", "off"),
-            *("--target-processes", "application-only", "--log-file", str(log)),
-            *(sys.executable, "-m", "gemmlab.record.ncu", "--size", str(size)),
-            *("--precision", precision, *names),
-        ]
+        options = {
+            "--metrics": ",".join(metrics),
+            "--page": "raw",
+            "--print-units": "base",
+            "--clock-control": "none",
+            "--profile-from-start": "off",
+            "--target-processes": "application-only",
+            "--log-file": str(log),
+        }
+        program = [sys.executable, "-m", "gemmlab.record.ncu"]
+        program += ["--size", str(size), "--precision", precision, *names]
+        command = [ncu, "--csv", *chain.from_iterable(options.items()), *program]
         # The package may run from a checkout that is not installed.
         library = str(repository_root() / "lib")
         paths = os.pathsep.join(filter(None, (library, os.environ.get("PYTHONPATH"))))

@@ -85,10 +85,24 @@ def walk(theme: Theme, parts: Sequence[Part], corner: str) -> Figure:
         colours = [theme.accent] * (last - first) + [theme.strong]
         axes.bar(range(first, last + 1), part.shares, width=0.72, color=colours)
         text = {"fontsize": 7.5, "textcoords": "offset points"}
-        axes.annotate(show_share(part.shares[0]), (first, 0), xytext=(-5, 2), rotation=90,
-                      ha="center", va="bottom", **text)  # fmt: skip
-        axes.annotate(show_share(part.shares[-1]), (last + 0.4, part.shares[-1]), xytext=(0, 2),
-                      ha="right", va="bottom", weight="bold", **text)  # fmt: skip
+        axes.annotate(
+            show_share(part.shares[0]),
+            (first, 0),
+            xytext=(-5, 2),
+            rotation=90,
+            ha="center",
+            va="bottom",
+            **text,
+        )
+        axes.annotate(
+            show_share(part.shares[-1]),
+            (last + 0.4, part.shares[-1]),
+            xytext=(0, 2),
+            ha="right",
+            va="bottom",
+            weight="bold",
+            **text,
+        )
         middle = (first + last) / 2
         axes.text(middle, -0.03 * top, part.title, ha="center", va="top", fontsize=8)
         start = last + 1 + gap

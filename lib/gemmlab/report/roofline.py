@@ -115,13 +115,26 @@ def _draw_slope(
     x = 0.8 * top / slope.value if upper else low
     if levels > 1:
         near = low * 1.15
-        axes.plot(near, near * slope.value, MARKERS[slope.level][0], color=colour, markersize=5,
-                  markerfacecolor=_paper(theme))  # fmt: skip
+        axes.plot(
+            near,
+            near * slope.value,
+            MARKERS[slope.level][0],
+            color=colour,
+            markersize=5,
+            markerfacecolor=_paper(theme),
+        )
     # The text is turned by the direction (1, y / x) where it stands: that of the line, in logs.
-    axes.text(x, above * x * slope.value, slope.text, fontsize=7.5, color=colour,
-              ha="right" if upper else "left",
-              rotation=math.degrees(math.atan(above * slope.value)), rotation_mode="anchor",
-              transform_rotates_text=True)  # fmt: skip
+    axes.text(
+        x,
+        above * x * slope.value,
+        slope.text,
+        fontsize=7.5,
+        color=colour,
+        ha="right" if upper else "left",
+        rotation=math.degrees(math.atan(above * slope.value)),
+        rotation_mode="anchor",
+        transform_rotates_text=True,
+    )
 
 
 def _paper(theme: Theme) -> str:
@@ -147,9 +160,17 @@ def _draw_gaps(axes: Axes, theme: Theme, gaps: Sequence[Gap]) -> None:
         x, low, high = gap.dot.intensity, gap.allowed, gap.dot.tflops
         axes.plot([x, x], [low, high], color=theme.strong, linewidth=1.4, linestyle=":")
         axes.plot(x, low, "x", color=theme.strong, markersize=6, markeredgewidth=1.6)
-        axes.annotate(gap.text, (x, math.sqrt(low * high)), xytext=(-5, 0), ha="right",
-                      textcoords="offset points", va="center", fontsize=7.5, color=theme.strong,
-                      weight="bold")  # fmt: skip
+        axes.annotate(
+            gap.text,
+            (x, math.sqrt(low * high)),
+            xytext=(-5, 0),
+            ha="right",
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+            color=theme.strong,
+            weight="bold",
+        )
 
 
 def _label_dots(axes: Axes, theme: Theme, picture: Picture, gap: float, roof: float) -> None:
@@ -217,11 +238,14 @@ def picture_of(
     place = {one: i for i, one in enumerate(levels)}
     dots = {
         point: Dot(
-            short(point.name), point.intensity, point.tflops, point.name == strong,
+            short(point.name),
+            point.intensity,
+            point.tflops,
+            point.name == strong,
             place.get(point.level, 0),
         )
         for point in points
-    }  # fmt: skip
+    }
     slopes = [
         Slope(
             f"{roof.name} {show_rate(roof.value)} TB/s" + " (derived)" * bool(roof.derived),

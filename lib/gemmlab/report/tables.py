@@ -141,12 +141,16 @@ def ceilings() -> Table:
     rows = (
         ("FMAs on registers", f"{section['ffma_tflops']:.1f} TFLOP/s at {clock:.0f} MHz"),
         ("", f"{section['ffma_flop_per_clk_sm']:.0f} FLOP per clock and SM, 256 possible"),
-        (f"reading {section['l2_read_footprint_mib']:.0f} MiB, from L2",
-         f"{section['l2_read_tbs']:.2f} TB/s"),
-        (f"reading {section['dram_read_footprint_mib'] / 1024:.0f} GiB, from DRAM",
-         f"{section['dram_read_tbs']:.2f} TB/s"),
+        (
+            f"reading {section['l2_read_footprint_mib']:.0f} MiB, from L2",
+            f"{section['l2_read_tbs']:.2f} TB/s",
+        ),
+        (
+            f"reading {section['dram_read_footprint_mib'] / 1024:.0f} GiB, from DRAM",
+            f"{section['dram_read_tbs']:.2f} TB/s",
+        ),
         ("copying, bytes read + written", f"{section['copy_tbs']:.2f} TB/s"),
-    )  # fmt: skip
+    )
     note = f"Median of {section['samples']}. {made_on(section['environment'])}"
     return Table(("probe", "measured"), rows, "tt", (note,))
 

@@ -34,10 +34,20 @@ _RUNTIME_FLAGS = (*_COMMON, "-O2", "-fvisibility=hidden", "-pthread")
 # guard page instead of the next fiber's stack.
 _KERNEL_FLAGS = (
     *_COMMON,
-    *("-O1", "-g1", "-gdwarf-4", "-w", "-fmax-errors=20", "-ffp-contract=off"),
-    *("-fsanitize=thread,bounds", "--param=tsan-instrument-func-entry-exit=0"),
-    *("-fno-strict-aliasing", "-fno-extern-tls-init", "-fno-thread-jumps", "-fno-plt"),
-    *("-fno-gnu-unique", "-fstack-clash-protection"),
+    "-O1",
+    "-g1",
+    "-gdwarf-4",
+    "-w",
+    "-fmax-errors=20",
+    "-ffp-contract=off",
+    "-fsanitize=thread,bounds",
+    "--param=tsan-instrument-func-entry-exit=0",
+    "-fno-strict-aliasing",
+    "-fno-extern-tls-init",
+    "-fno-thread-jumps",
+    "-fno-plt",
+    "-fno-gnu-unique",
+    "-fstack-clash-protection",
 )
 _UNIT = """#include "{path}"
 extern "C" int gemmlab_sim_entry(const GemmArgs* args) {{

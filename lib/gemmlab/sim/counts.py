@@ -9,10 +9,21 @@ from .abi import LineOf
 
 # runtime/memory/types.h's Op, in its order.
 OPS = (
-    *("ld.shared", "st.shared", "ld.global", "st.global", "atom.shared", "atom.global"),
-    *("ldmatrix", "stmatrix", "cp.async.shared", "cp.async.global"),
-    *("tma.load", "tma.store", "wgmma.shared"),
-    *("cp.async.shared", "cp.async.shared"),  # by other ways: past L1
+    "ld.shared",
+    "st.shared",
+    "ld.global",
+    "st.global",
+    "atom.shared",
+    "atom.global",
+    "ldmatrix",
+    "stmatrix",
+    "cp.async.shared",
+    "cp.async.global",
+    "tma.load",
+    "tma.store",
+    "wgmma.shared",
+    "cp.async.shared",
+    "cp.async.shared",  # by other ways: past L1
 )
 
 

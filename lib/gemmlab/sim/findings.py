@@ -51,10 +51,8 @@ def explain(raw: Iterable[RawFinding], line_of: LineOf) -> list[Finding]:
 
 
 def _place(finding: Finding) -> tuple:
-    return (
-        *(finding.file or "", finding.line or 0),
-        *(finding.other_file or "", finding.other_line or 0),
-    )
+    other = (finding.other_file or "", finding.other_line or 0)
+    return finding.file or "", finding.line or 0, *other
 
 
 def _explain_one(row: RawFinding, line_of: LineOf) -> Finding:

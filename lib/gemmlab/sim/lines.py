@@ -78,9 +78,12 @@ class LineTable:
         starts, sites, frames, arrays, kernels, plain_order = json.loads(text)
         places = tuple(tuple(tuple(frame) for frame in site) for site in frames)
         return cls(
-            *(tuple(starts), tuple(sites), places),
-            *(tuple(SharedArray(*a) for a in arrays), tuple(KernelFacts(*k) for k in kernels)),
-            plain_order,
+            starts=tuple(starts),
+            sites=tuple(sites),
+            frames=places,
+            arrays=tuple(SharedArray(*a) for a in arrays),
+            kernels=tuple(KernelFacts(*k) for k in kernels),
+            plain_order=plain_order,
         )
 
 

@@ -115,11 +115,16 @@ class SimModule:
         how = How(True, threads or _processors(), allow_slow)
         seen, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         return Trace(
-            *(self.name, M, N, K, count_lines(seen.counts, self._line_of), Findings(findings)),
-            kept_samples(seen, self._line_of),
-            tuple(seen.places),
-            build.display_name(self._built.source),
-            tuple(self._source),
+            kernel=self.name,
+            M=M,
+            N=N,
+            K=K,
+            lines=count_lines(seen.counts, self._line_of),
+            findings=Findings(findings),
+            samples=kept_samples(seen, self._line_of),
+            places=tuple(seen.places),
+            file=build.display_name(self._built.source),
+            source=tuple(self._source),
         )
 
     def check_memory(self, sizes: Sequence[int]) -> None:
@@ -212,11 +217,14 @@ class SimModule:
             )
         handle = self._runtime.module(
             ctypes.cast(self._entry, ctypes.c_void_p),
-            *(_integers(table.starts), _integers(table.sites), len(table.starts)),
+            _integers(table.starts),
+            _integers(table.sites),
+            len(table.starts),
             _integers([n for a in table.static_arrays for n in (a.offset, a.bytes)]),
             len(table.static_arrays),
             _integers([n for kernel in table.kernels for n in astuple(kernel)]),
-            *(len(table.kernels), int(table.plain_order)),
+            len(table.kernels),
+            int(table.plain_order),
             ctypes.c_int64(table.dynamic_offset),
         )
         if handle is None:

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 SHARED, GLOBAL = "shared", "global"
 _CONSTANTS = re.compile(r"\bconstexpr\s+(?:int|unsigned|size_t|uint32_t)\s+([^;{}]+);")
-_ARRAY = re.compile(r"__shared__[^;(]*?(?:__align__\([^)]*\)|alignas\([^)]*\))?[^;(\[]*?"
-                    r"\b(\w+)((?:\s*\[[^\]]+\])+)\s*;")  # fmt: skip
+_ARRAY = re.compile(
+    r"__shared__[^;(]*?(?:__align__\([^)]*\)|alignas\([^)]*\))?[^;(\[]*?"
+    r"\b(\w+)((?:\s*\[[^\]]+\])+)\s*;"
+)
 
 
 @dataclass(frozen=True)

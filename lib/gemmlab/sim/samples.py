@@ -65,7 +65,7 @@ class Seen:
 def collect(seen: Seen, line_of: LineOf, ops: Sequence[str]) -> list[Sample]:
     """At most six requests of each line and operation.
 
-    In the order of lines, then of blocks, warps and times: the first five shapes and the dearest.
+    In the order of lines, then of blocks, warps and times: the first five shapes, and the one that costs most.
     """
     instructions = {row.what: row for row in seen.counts}
     groups: dict[tuple, list[SampleRow]] = {}
@@ -82,9 +82,20 @@ def collect(seen: Seen, line_of: LineOf, ops: Sequence[str]) -> list[Sample]:
             addresses = _addresses(sample, memory)
             found.append(
                 Sample(
-                    *(file, line, ops[op], width, sample.block, sample.warp, sample.time),
-                    *(sample.requests, sample.cost, sample.cost_min, addresses),
-                    tuple(a if a is None else element(seen.places, memory, a) for a in addresses),
+                    file=file,
+                    line=line,
+                    op=ops[op],
+                    width_bytes=width,
+                    block=sample.block,
+                    warp=sample.warp,
+                    time=sample.time,
+                    requests=sample.requests,
+                    cost=sample.cost,
+                    cost_min=sample.cost_min,
+                    addresses=addresses,
+                    elements=tuple(
+                        a if a is None else element(seen.places, memory, a) for a in addresses
+                    ),
                 )
             )
     return found

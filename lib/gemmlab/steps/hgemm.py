@@ -270,8 +270,16 @@ STEPS: tuple[KernelSpec, ...] = (
         min_arch=80,
         workspace=True,
         configs=(
-            *("128x256", "256x128", "128x128", "64x128", "128x64", "64x64"),
-            *("128x128 split", "64x128 split", "128x64 split", "64x64 split"),
+            "128x256",
+            "256x128",
+            "128x128",
+            "64x128",
+            "128x64",
+            "64x64",
+            "128x128 split",
+            "64x128 split",
+            "128x64 split",
+            "64x64 split",
         ),
     ),
 )

@@ -189,9 +189,13 @@ def _sync(state: _State, now: int, actor: int, op: Op) -> bool:
 
 
 _STEPS = {
-    "wait": _wait, "arrive": _arrive, "expect": _arrive, "copy": _copy, "read": _read,
+    "wait": _wait,
+    "arrive": _arrive,
+    "expect": _arrive,
+    "copy": _copy,
+    "read": _read,
     "sync": _sync,
-}  # fmt: skip
+}
 
 
 def _closed(state: _State, total: int) -> tuple[tuple[str, tuple[Bar, ...]], ...]:

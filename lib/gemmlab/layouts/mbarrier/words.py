@@ -256,6 +256,13 @@ def _end(run: Run, index: int, event: Event) -> str:
 
 
 _TELL = {
-    "init": _init, "wait": _wait, "expect": _expect, "land": _land, "arrive": _arrive,
-    "copy": _copy, "read": _read, "sync": _sync, "stuck": _end,
-}  # fmt: skip
+    "init": _init,
+    "wait": _wait,
+    "expect": _expect,
+    "land": _land,
+    "arrive": _arrive,
+    "copy": _copy,
+    "read": _read,
+    "sync": _sync,
+    "stuck": _end,
+}

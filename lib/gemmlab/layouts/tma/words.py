@@ -153,7 +153,9 @@ def decode(a: Arguments) -> tuple[Field, ...]:
     shown, wrong = values(a), dict(a.problems())
     return tuple(
         Field(
-            *(name, shown[name], *said[:4]),
+            name,
+            shown[name],
+            *said[:4],
             problem=" ".join(f"{n}: {wrong[n]}." for n in said[4] if n in wrong),
         )
         for name, said in FIELDS.items()

@@ -67,10 +67,14 @@ class BlockOrder(Widget):
                 "caption": caption,
             },
             state={
-                "rows": rows, "columns": columns, "order": order, "height": height,
-                "slots": several[0], "wave": wave,
+                "rows": rows,
+                "columns": columns,
+                "order": order,
+                "height": height,
+                "slots": several[0],
+                "wave": wave,
             },
-        )  # fmt: skip
+        )
 
     @property
     def shown(self) -> Order:

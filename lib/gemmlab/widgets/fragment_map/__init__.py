@@ -75,7 +75,14 @@ class FragmentMap(Widget):
 def plain(f: Fragment) -> dict:
     """A layout as fragments.js takes it."""
     return {
-        "name": f.name, "origins": [list(at) for at in f.origins], "bits": f.bits,
-        "transposed": f.transposed, "rows": f.rows, "columns": f.columns,
-        "registers": f.registers, "addressed": f.addressed, "wmma": f.wmma, "repeats": f.repeats,
-    }  # fmt: skip
+        "name": f.name,
+        "origins": [list(at) for at in f.origins],
+        "bits": f.bits,
+        "transposed": f.transposed,
+        "rows": f.rows,
+        "columns": f.columns,
+        "registers": f.registers,
+        "addressed": f.addressed,
+        "wmma": f.wmma,
+        "repeats": f.repeats,
+    }

@@ -35,8 +35,15 @@ def _draw_bar(axes: Axes, bar: Bar, lane: int, scale: float) -> None:
     axes.add_patch(box)
     text = f"{bar.tile}!" if bar.state == "bad" else str(bar.tile)
     if width > scale * (0.01 + 0.015 * len(text)) and bar.state != "issue":
-        axes.text((bar.begin + bar.end) / 2, lane + 0.52, text, fontsize=6.5, ha="center",
-                  va="center", color="white" if bar.state == "read" else TEXT)  # fmt: skip
+        axes.text(
+            (bar.begin + bar.end) / 2,
+            lane + 0.52,
+            text,
+            fontsize=6.5,
+            ha="center",
+            va="center",
+            color="white" if bar.state == "read" else TEXT,
+        )
 
 
 def _rows(run: Run, index: int) -> list[tuple[str, bool]]:
@@ -59,8 +66,15 @@ def mbarrier_figure(title: str, run: Run, index: int) -> Figure:
     body = _LANE * len(run.lanes)
     height = 0.34 + body + 0.5 + _ROW * len(rows) + 0.16
     figure = new_figure(3.8, height)
-    figure.text(0.02, 1 - 0.08 / height, f"{title[0].upper()}{title[1:]}", fontsize=8,
-                weight="bold", va="top", color=TEXT)  # fmt: skip
+    figure.text(
+        0.02,
+        1 - 0.08 / height,
+        f"{title[0].upper()}{title[1:]}",
+        fontsize=8,
+        weight="bold",
+        va="top",
+        color=TEXT,
+    )
     scale = run.total * 1.04 or 100
     axes = figure.add_axes((0.17, 1 - (0.34 + body) / height, 0.81, body / height))
     axes.set_xlim(0, scale)
@@ -79,8 +93,15 @@ def mbarrier_figure(title: str, run: Run, index: int) -> Figure:
     top = 1 - (0.34 + body + 0.42) / height
     for i, (text, touched) in enumerate(rows):
         weight = "bold" if touched else "normal"
-        figure.text(0.02, top - i * _ROW / height, f"{'▸' if touched else '  '} {text}",
-                    fontsize=6.8, va="top", color=TEXT, weight=weight)  # fmt: skip
+        figure.text(
+            0.02,
+            top - i * _ROW / height,
+            f"{'▸' if touched else '  '} {text}",
+            fontsize=6.8,
+            va="top",
+            color=TEXT,
+            weight=weight,
+        )
     note = f"At {event.time:,} of a model. Dashed: copy on its way; framed: landed; line: waits."
     figure.text(0.02, 0.05 / height, note, fontsize=6.5, color=MUTED)
     return figure

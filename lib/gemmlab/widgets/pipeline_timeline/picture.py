@@ -39,8 +39,15 @@ def _draw_bar(axes: Axes, bar: Bar, lane: int, scale: int, shared: bool) -> None
     text = f"{bar.block}:{bar.tile}" if shared else str(bar.tile)
     if width > scale * (0.01 + 0.015 * len(text)) and bar.state not in ("flight", "store", "idle"):
         colour = {"products": "white", "read": "white", "issue": "white"}
-        axes.text((bar.begin + bar.end) / 2, lane + 0.52, text, fontsize=6.5, ha="center",
-                  va="center", color=colour.get(bar.state, TEXT))  # fmt: skip
+        axes.text(
+            (bar.begin + bar.end) / 2,
+            lane + 0.52,
+            text,
+            fontsize=6.5,
+            ha="center",
+            va="center",
+            color=colour.get(bar.state, TEXT),
+        )
 
 
 def pipeline_figure(title: str, run: Pipeline, watch: int, scale: int) -> Figure:

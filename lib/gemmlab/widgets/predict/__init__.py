@@ -92,11 +92,20 @@ class Predict(Widget):
         lines += [f"○  {re.sub(r'[`*]', '', choice)}" for choice in self.config["choices"] or []]
         height = 0.5 + 0.2 * len(lines)
         figure = new_figure(3.8, height)
-        figure.text(0.04, 1 - 0.1 / height, "PREDICT", fontsize=7, weight="bold", color="#0068a3",
-                    va="top")  # fmt: skip
+        figure.text(
+            0.04, 1 - 0.1 / height, "PREDICT", fontsize=7, weight="bold", color="#0068a3", va="top"
+        )
         # parse_math would take a dollar sign for the start of a formula.
-        figure.text(0.04, 1 - 0.3 / height, "\n".join(lines), fontsize=9, color="#1c2127",
-                    va="top", linespacing=1.4, parse_math=False)  # fmt: skip
+        figure.text(
+            0.04,
+            1 - 0.3 / height,
+            "\n".join(lines),
+            fontsize=9,
+            color="#1c2127",
+            va="top",
+            linespacing=1.4,
+            parse_math=False,
+        )
         return figure
 
 

@@ -32,8 +32,9 @@ def sectors(addresses: Sequence[int | None], width: int) -> dict[int, list[list[
     return dict(sorted(found.items()))
 
 
-def _draw(axes: Axes, touched: dict[int, list[list[int]]], rows: list[int], labels: list[str],
-          size: float) -> None:  # fmt: skip
+def _draw(
+    axes: Axes, touched: dict[int, list[list[int]]], rows: list[int], labels: list[str], size: float
+) -> None:
     from matplotlib.patches import Rectangle
 
     axes.set_xlim(-_LEFT, _ACROSS * (_WORDS + 0.4))
@@ -41,25 +42,45 @@ def _draw(axes: Axes, touched: dict[int, list[list[int]]], rows: list[int], labe
     axes.axis("off")
     small = {"ha": "center", "va": "center", "fontsize": size}
     for r, (row, label) in enumerate(zip(rows, labels, strict=True)):
-        axes.text(-0.2, r + 0.5, label, color=MUTED, ha="right", va="center", fontsize=size - 0.5,
-                  family="monospace", parse_math=False)  # fmt: skip
+        axes.text(
+            -0.2,
+            r + 0.5,
+            label,
+            color=MUTED,
+            ha="right",
+            va="center",
+            fontsize=size - 0.5,
+            family="monospace",
+            parse_math=False,
+        )
         for i in range(_ACROSS):
             left = i * (_WORDS + 0.4)
             words = touched.get(row * _ACROSS + i)
             for w, lanes in enumerate(words or []):
                 colour, hatch = ("#0068a3", None) if lanes else ("#eef1f4", "//////")
-                axes.add_patch(Rectangle((left + w + 0.04, r + 0.1), 0.92, 0.8, facecolor=colour,
-                                         edgecolor="#c3cad2", hatch=hatch, lw=0))  # fmt: skip
+                axes.add_patch(
+                    Rectangle(
+                        (left + w + 0.04, r + 0.1),
+                        0.92,
+                        0.8,
+                        facecolor=colour,
+                        edgecolor="#c3cad2",
+                        hatch=hatch,
+                        lw=0,
+                    )
+                )
                 if lanes:
                     text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
                     axes.text(left + w + 0.5, r + 0.52, text, color="white", **small)
             if words:
-                axes.add_patch(Rectangle((left, r + 0.04), _WORDS, 0.92, fill=False, lw=0.7,
-                                         edgecolor=MUTED))  # fmt: skip
+                axes.add_patch(
+                    Rectangle((left, r + 0.04), _WORDS, 0.92, fill=False, lw=0.7, edgecolor=MUTED)
+                )
 
 
-def sector_figure(title: str, code: str, reading: str, addresses: Sequence[int | None],
-                  width: int, name) -> Figure:  # fmt: skip
+def sector_figure(
+    title: str, code: str, reading: str, addresses: Sequence[int | None], width: int, name
+) -> Figure:
     """The figure, 3.8 inches wide; `name` says what lies at an address of global memory."""
     touched = sectors(addresses, width)
     rows = sorted({number // _ACROSS for number in touched})

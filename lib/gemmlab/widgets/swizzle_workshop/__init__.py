@@ -153,6 +153,9 @@ def _plain(name: str, exercise: bool) -> dict:
     tile, reader, known = TILES[name]
     starts = {"none": _NONE} | ({} if exercise else known)
     return {
-        "name": name, "rows": tile.rows, "row_bytes": tile.row_bytes, "reader": reader,
+        "name": name,
+        "rows": tile.rows,
+        "row_bytes": tile.row_bytes,
+        "reader": reader,
         "starts": [[label, list(bits)] for label, bits in starts.items()],
-    }  # fmt: skip
+    }

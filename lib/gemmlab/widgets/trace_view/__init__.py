@@ -56,14 +56,19 @@ class TraceView(Widget):
                 "title": f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}",
                 "caption": caption,
                 "places": [
-                    {"name": p.name, "memory": p.memory, "start": p.start, "bytes": p.bytes,
-                     "shape": list(p.shape)}
+                    {
+                        "name": p.name,
+                        "memory": p.memory,
+                        "start": p.start,
+                        "bytes": p.bytes,
+                        "shape": list(p.shape),
+                    }
                     for p in trace.places
                 ],
                 "lines": [_entry(count, samples) for count, samples in shown],
             },
             state={"line": start, "request": request, "step": 0},
-        )  # fmt: skip
+        )
 
     def _now(self) -> tuple[dict, dict]:
         """The shown line and request."""
