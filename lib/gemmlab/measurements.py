@@ -20,7 +20,6 @@ days:
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable
@@ -234,14 +233,10 @@ def made_on(environment: dict, source: str = "recorded") -> str:
 
 
 def source_digest(spec: registry.KernelSpec) -> str:
-    """Fingerprint of a step's code and of what it includes, whatever the comments and spaces."""
-    from .build import included_files
+    """Fingerprint of a step's code and of what it includes, by content: no comments, no paths."""
+    from .gpu.machine_code import source_of
 
-    digest = hashlib.sha256()
-    for file in included_files(spec.path):
-        code = re.sub(r"//[^\n]*", "", file.read_text())
-        digest.update("".join(code.split()).encode())
-    return digest.hexdigest()[:12]
+    return source_of(spec)
 
 
 def stale(measurements: Measurements, section: str = "benchmark") -> list[str]:
