@@ -8,8 +8,8 @@
 //   2 bytes a lane: half of what a wavefront can carry.
 // Source: article 001 kernel 02 in mixed precision.
 #pragma once
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_02_block_tiling {
 

@@ -10,8 +10,8 @@
 // Limit: instructions. Of the 85 of a k, 64 are FMAs, 16 conversions, 5 loads.
 // Source: article 001 kernel 04 in mixed precision.
 #pragma once
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_03_vectorized {
 

@@ -8,8 +8,8 @@
 // Limit: instructions. Of the 161 of a k, 128 are FMAs, 24 conversions, 9 loads.
 // Source: article 001 kernel 05 in mixed precision.
 #pragma once
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_04_warp_tiling {
 

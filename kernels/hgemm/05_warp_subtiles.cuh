@@ -9,8 +9,8 @@
 // Limit: instructions. Of the 162 of a k, 128 are FMAs, 24 conversions, 10 loads.
 // Source: article 001 kernel 06 in mixed precision.
 #pragma once
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_05_warp_subtiles {
 

@@ -13,8 +13,8 @@
 #pragma once
 #include <mma.h>
 
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_06_wmma {
 

@@ -14,8 +14,8 @@
 #include <ptx/mma.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/half.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_11_mma_swizzled {
 

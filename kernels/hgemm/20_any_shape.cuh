@@ -13,13 +13,13 @@
 #include <ptx/mma.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/dependent_launch.cuh"
-#include "../common/host.cuh"
-#include "../common/padded_half.cuh"
-#include "../common/split_k_half.cuh"
-#include "../common/swizzle.cuh"
-#include "../common/write_back_guarded.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/dependent_launch.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/shape/padded_half.cuh"
+#include "../common/shape/split_k_half.cuh"
+#include "../common/tile/swizzle.cuh"
+#include "../common/store/write_back_guarded.cuh"
 
 namespace hgemm_20_any_shape {
 

@@ -8,9 +8,9 @@
 // Limit: shared-memory wavefronts. Per four FMAs a warp spends 2 on A and 4 on B.
 // Source: article 001 kernel 02.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_03_block_tiling {
 

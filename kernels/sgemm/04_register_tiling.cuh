@@ -10,9 +10,9 @@
 //   8 * 64 = 512 bytes apart and meet in the same four banks: 8 wavefronts where 2 would do.
 // Source: article 003 sgemm_tiling (four k of A per load, as the compiler merges them).
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_04_register_tiling {
 

@@ -7,9 +7,9 @@
 // Limit: the FMA pipe and what delays it; the stores' conflicts are the part to remove next.
 // Source: article 003 sgemm_at_tiling.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_05_transposed_a {
 

@@ -7,9 +7,9 @@
 // Limit: the FMA pipe and the latency around the two barriers; no shared request has a conflict.
 // Source: article 003 sgemm_at_bcf_swizzling.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_06_swizzled_a {
 

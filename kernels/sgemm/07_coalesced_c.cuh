@@ -9,9 +9,9 @@
 // Limit: the FMA pipe and the latency around the two barriers. C is written once, so little is won.
 // Source: article 003 sgemm_at_bcf_swizzling_rw.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_07_coalesced_c {
 

@@ -10,9 +10,9 @@
 //   and warp, 256 cycles a block for 128 cycles of FMAs.
 // Source: article 001 kernel 04.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_10_vectorized {
 

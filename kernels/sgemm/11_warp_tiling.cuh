@@ -9,9 +9,9 @@
 // Limit: shared-memory wavefronts: 4 * 48 = 192 cycles a block and k, for 128 cycles of FMAs.
 // Source: article 001 kernel 05.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_11_warp_tiling {
 

@@ -9,9 +9,9 @@
 //   Four fifths of them are A's, which lies along k.
 // Source: article 001 kernel 06.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_12_warp_subtiles {
 

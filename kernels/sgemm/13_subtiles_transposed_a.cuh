@@ -9,9 +9,9 @@
 //   the stores add 1,152 cycles a tile, between two barriers, to 4,096 of FMAs.
 // Source: article 001 kernel 07.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_13_subtiles_transposed_a {
 

@@ -9,12 +9,12 @@
 // Limit: the FMA pipe; the last wave of blocks.
 // Source: beyond the articles; what articles 000 and 002 call grid swizzling.
 #pragma once
-#include "../common/dependent_launch.cuh"
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/outer_product.cuh"
-#include "../common/pack.cuh"
-#include "../common/vec.cuh"
+#include "../common/launch/dependent_launch.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/outer_product.cuh"
+#include "../common/shape/pack.cuh"
+#include "../common/elements/vec.cuh"
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>
 

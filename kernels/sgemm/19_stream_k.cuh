@@ -10,13 +10,13 @@
 // Limit: the FMA pipe.
 // Source: beyond the articles. M. Osama et al.: Stream-K, PPoPP 2023.
 #pragma once
-#include "../common/block_order.cuh"
-#include "../common/dependent_launch.cuh"
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/outer_product.cuh"
-#include "../common/pack.cuh"
-#include "../common/vec.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/dependent_launch.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/outer_product.cuh"
+#include "../common/shape/pack.cuh"
+#include "../common/elements/vec.cuh"
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>
 

@@ -9,12 +9,12 @@
 // Which is fastest depends on the shape and on the GPU: lab.tune measures, `choose` guesses.
 // Source: beyond the articles.
 #pragma once
-#include "../common/block_order.cuh"
-#include "../common/guarded.cuh"
-#include "../common/outer_product.cuh"
-#include "../common/padded.cuh"
-#include "../common/split_k.cuh"
-#include "../common/thin.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/elements/guarded.cuh"
+#include "../common/tile/outer_product.cuh"
+#include "../common/shape/padded.cuh"
+#include "../common/shape/split_k.cuh"
+#include "../common/shape/thin.cuh"
 #include "19_stream_k.cuh"
 #include <ptx/cp_async.cuh>
 #include <ptx/grid.cuh>

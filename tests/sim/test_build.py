@@ -11,7 +11,7 @@ from gemmlab import registry, sim
 from gemmlab.errors import ArgumentError, BackendError, BuildError
 from gemmlab.sim import build
 
-HOST = registry.repository_root() / "kernels" / "common" / "host.cuh"
+HOST = registry.repository_root() / "kernels" / "common" / "launch" / "host.cuh"
 HEADER = f'#include "{HOST}"\n'
 LAUNCH = """
 cudaError_t launch_it(const GemmArgs& g, cudaStream_t stream) {

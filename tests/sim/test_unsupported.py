@@ -8,7 +8,7 @@ import pytest
 from gemmlab import registry, sim
 from gemmlab.errors import BuildError
 
-HOST = registry.repository_root() / "kernels" / "common" / "host.cuh"
+HOST = registry.repository_root() / "kernels" / "common" / "launch" / "host.cuh"
 LAUNCH = """
 cudaError_t launch_it(const GemmArgs& g, cudaStream_t stream) {
   return launch(kernel, 1, 32, 0, stream, (float*)g.C);

@@ -11,7 +11,7 @@ from .samples import SampleRow
 
 
 class GemmArgs(ctypes.Structure):
-    """kernels/common/host.cuh's structure of this name."""
+    """kernels/common/launch/host.cuh's structure of this name."""
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in "ABC"),

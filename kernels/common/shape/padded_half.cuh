@@ -3,8 +3,8 @@
 #pragma once
 #include <ptx/grid.cuh>
 
-#include "half.cuh"
-#include "host.cuh"
+#include "../elements/half.cuh"
+#include "../launch/host.cuh"
 
 constexpr int PAD_THREADS = 256;
 

@@ -1,9 +1,9 @@
 // A block's tile of C from the sums of its warps to global memory, through shared memory, as
 // write_back.cuh does it, for more tiles, and for those that reach over the edge of C.
 #pragma once
-#include "half.cuh"
-#include "swizzle.cuh"
-#include "vec.cuh"
+#include "../elements/half.cuh"
+#include "../tile/swizzle.cuh"
+#include "../elements/vec.cuh"
 
 // gC: the tile, BM x BN, in rows of N elements. GUARDED: only its first `rows` rows and `cols`
 // columns are in C, others are neither read nor written; N and gC are any, and where they allow no

@@ -1,9 +1,9 @@
 // The second half of a product cut along k: adds the slices' sums up, always in the same order.
 // The kernel that leaves them calls grid_launch_dependents(), so that this one is already there.
 #pragma once
-#include "dependent_launch.cuh"
-#include "epilogue.cuh"
-#include "host.cuh"
+#include "../launch/dependent_launch.cuh"
+#include "../elements/epilogue.cuh"
+#include "../launch/host.cuh"
 
 constexpr int REDUCE_THREADS = 128;
 

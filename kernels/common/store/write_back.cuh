@@ -1,9 +1,9 @@
 // A block's tile of C from the sums of its warps to global memory, through shared memory: in whole
 // lines, 16 bytes a thread, without a bank conflict.
 #pragma once
-#include "half.cuh"
-#include "swizzle.cuh"
-#include "vec.cuh"
+#include "../elements/half.cuh"
+#include "../tile/swizzle.cuh"
+#include "../elements/vec.cuh"
 
 // gC: the tile, BM x BN, in rows of N elements. acc: of warp (w / (BN / WN), w % (BN / WN)), as
 // WM / 16 x WN / 8 products of mma.sync.m16n8k16. sC: SMEM_BYTES of shared memory, aligned to 128,

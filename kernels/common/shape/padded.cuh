@@ -1,7 +1,7 @@
 // Copies of matrices with rows and columns of zeros added, and the way back for C.
 #pragma once
-#include "epilogue.cuh"
-#include "host.cuh"
+#include "../elements/epilogue.cuh"
+#include "../launch/host.cuh"
 
 constexpr int PAD_THREADS = 256;  // of one row; rows go along x, where a grid may be longest
 

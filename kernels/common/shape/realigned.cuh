@@ -3,7 +3,7 @@
 #pragma once
 #include <ptx/grid.cuh>
 
-#include "half_vec.cuh"
+#include "../elements/half_vec.cuh"
 #include "padded_half.cuh"
 
 // The 32 bits that begin `shift` bits up in low, high. A funnel shift.

@@ -2,9 +2,9 @@
 // limit. A thread keeps all rows of a few columns; the grid cuts k into slices, and a second kernel
 // adds them up.
 #pragma once
-#include "host.cuh"
+#include "../launch/host.cuh"
 #include "split_k.cuh"
-#include "vec.cuh"
+#include "../elements/vec.cuh"
 
 namespace thin {
 

@@ -2,9 +2,9 @@
 // order, and writes C in 16 bits or in fp32. The kernel that leaves the sums calls
 // grid_launch_dependents(), so that this one is already there.
 #pragma once
-#include "dependent_launch.cuh"
-#include "half.cuh"
-#include "host.cuh"
+#include "../launch/dependent_launch.cuh"
+#include "../elements/half.cuh"
+#include "../launch/host.cuh"
 
 constexpr int REDUCE_THREADS = 128;
 
