@@ -11,11 +11,12 @@
 #include <ptx/grid.cuh>
 #include <ptx/smem.cuh>
 
+#include "../common/launch/dependent_launch.cuh"
 #include "../common/launch/host.cuh"
 #include "../common/order/block_order.cuh"
-#include "../common/shape/padded_half.cuh"
-#include "../common/shape/split_k_half.cuh"
-#include "../common/store/write_back_guarded.cuh"
+#include "../common/shape/padded.cuh"
+#include "../common/shape/split_k.cuh"
+#include "../common/store/write_back.cuh"
 #include "../common/tile/mma_pipeline.cuh"
 #include "../common/tile/swizzle.cuh"
 
@@ -97,8 +98,8 @@ __global__ void __launch_bounds__(S::THREADS, 1) kernel(GemmArgs g, int lda, int
 
   float acc[WMITER][WNITER][4] = {};
   Pipeline::multiply_tiles(acc, sA_addr, sB_addr, copy_tiles, k_begin, k_end);
-  write_back_guarded<BM, BN, WM, WN, THREADS, GUARDED>(sC, gC, N, M - block_m, N - block_n, acc,
-                                                       g.alpha, g.beta);
+  write_back_guarded<BM, BN, WM, WN, THREADS, S::SMEM_BYTES, GUARDED>(
+      sC, gC, N, M - block_m, N - block_n, acc, g.alpha, g.beta);
 }
 
 // [configurations]
@@ -118,7 +119,30 @@ auto with_tile(int tile, F f) {
 
 }  // namespace hgemm_20_any_shape
 
-#include "20_any_shape_host.cuh"  // Choice, choose and run
+#include "20_any_shape_host.cuh"  // Choice and choose
+
+namespace hgemm_20_any_shape {
+
+// [run]
+// TO: the type of what is written, to C or to the slices' sums.
+template <class T, class TO, class S>
+cudaError_t run(const PaddedInputs<T>& p, const Choice& how, cudaStream_t stream) {
+  const GemmArgs& g = p.g;
+  const bool whole =
+      g.M % S::BM == 0 && g.N % S::BN == 0 && g.K % BK == 0 && PaddedInputs<T>::aligned(g.C);
+  const auto chosen = whole ? kernel<T, TO, S, false> : kernel<T, TO, S, true>;
+  const cudaError_t error =
+      cudaFuncSetAttribute(chosen, cudaFuncAttributeMaxDynamicSharedMemorySize, S::SMEM_BYTES);
+  if (error != cudaSuccess) return error;
+  const dim3 grid(ceil_div(g.M, S::BM) * ceil_div(g.N, S::BN), 1, how.slices), block(S::THREADS);
+  if (p.copied())
+    return launch_dependent(chosen, grid, block, S::SMEM_BYTES, stream, g, p.lda, p.ldb,
+                            how.slice_k);
+  return launch(chosen, grid, block, S::SMEM_BYTES, stream, g, p.lda, p.ldb, how.slice_k);
+}
+// [/run]
+
+}  // namespace hgemm_20_any_shape
 
 template <class T, class TC>
 inline size_t workspace_hgemm_20_any_shape(const GemmArgs& g) {

@@ -1,10 +1,7 @@
-// hgemm_20_any_shape on the host: which tile runs, and its launch. 20_any_shape.cuh includes it
-// behind its kernel and its configurations.
+// Which tile of hgemm_20_any_shape runs. 20_any_shape.cuh includes it behind its configurations.
 #pragma once
-#include "../common/launch/dependent_launch.cuh"
 #include "../common/launch/device_attribute.cuh"
 #include "../common/launch/host.cuh"
-#include "../common/shape/padded_half.cuh"
 
 namespace hgemm_20_any_shape {
 
@@ -45,24 +42,5 @@ inline Choice choose(const GemmArgs& g) {
   return best;
 }
 // [/choice]
-
-// [run]
-// TO: the type of what is written, to C or to the slices' sums.
-template <class T, class TO, class S>
-cudaError_t run(const PaddedInputs<T>& p, const Choice& how, cudaStream_t stream) {
-  const GemmArgs& g = p.g;
-  const bool whole =
-      g.M % S::BM == 0 && g.N % S::BN == 0 && g.K % BK == 0 && PaddedInputs<T>::aligned(g.C);
-  const auto chosen = whole ? kernel<T, TO, S, false> : kernel<T, TO, S, true>;
-  const cudaError_t error =
-      cudaFuncSetAttribute(chosen, cudaFuncAttributeMaxDynamicSharedMemorySize, S::SMEM_BYTES);
-  if (error != cudaSuccess) return error;
-  const dim3 grid(ceil_div(g.M, S::BM) * ceil_div(g.N, S::BN), 1, how.slices), block(S::THREADS);
-  if (p.copied())
-    return launch_dependent(chosen, grid, block, S::SMEM_BYTES, stream, g, p.lda, p.ldb,
-                            how.slice_k);
-  return launch(chosen, grid, block, S::SMEM_BYTES, stream, g, p.lda, p.ldb, how.slice_k);
-}
-// [/run]
 
 }  // namespace hgemm_20_any_shape

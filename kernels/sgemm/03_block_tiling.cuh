@@ -32,8 +32,9 @@ __global__ void __launch_bounds__(BM* BN)
     sA[ty][tx] = A[(size_t)row * K + k_tile + tx];
     sB[ty][tx] = B[(size_t)(k_tile + ty) * N + col];
     __syncthreads();  // every value of both tiles is in place before anyone reads
-                      // [/load]
-                      // [dot]
+
+    // [/load]
+    // [dot]
 #pragma unroll
     for (int k = 0; k < BK; k += 4) {
       const float4 a = load4(&sA[ty][k]);  // the same 16 bytes for all lanes

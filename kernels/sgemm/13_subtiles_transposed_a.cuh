@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(THREADS, 3)
     for (int i = 0; i < BK; i += THREADS * 4 / BN)
       store4(&sB[b_row + i][b_col], load4(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
     // [dot]
 #pragma unroll 8  // loads for one k are on their way during the products of another

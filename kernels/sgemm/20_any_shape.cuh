@@ -163,11 +163,24 @@ using Small = Tile<64, 64, 8, 8, 4>;
 using Tiny = Tile<32, 32, 4, 4, 8>;
 enum Config { PACKED, TALL, TALL_SPLIT, SMALL, SMALL_SPLIT, TINY, THIN, CONFIGS };
 
+// The configuration asked for, else a guess, for 132 SMs: packed where large tiles nearly fill
+// them, small tiles where those fill them twice; else tiles cut along k, or tiny ones where there
+// is little to cut.
+inline int choose(const GemmArgs& g) {
+  if (g.config >= 0 && g.config < CONFIGS) return g.config;
+  if (g.M <= thin::MAX_ROWS) return THIN;
+  const long long large = (long long)ceil_div(g.M, 128) * ceil_div(g.N, 128);
+  const long long small = (long long)ceil_div(g.M, 64) * ceil_div(g.N, 64);
+  if (g.M > 64 && g.N > 64 && large >= 128) return PACKED;
+  if (g.M > 64 && g.N > 64 && small > 192 && small <= 264) return SMALL;  // two on each SM
+  if (small <= 36 && g.K <= 512) return TINY;
+  return g.M > 64 ? TALL_SPLIT : SMALL_SPLIT;
+}
 // [/configurations]
 
 }  // namespace sgemm_20_any_shape
 
-#include "20_any_shape_host.cuh"  // choose, slices, run_tiles, Padded and run_packed
+#include "20_any_shape_host.cuh"  // slices, run_tiles, Padded and run_packed
 
 inline size_t workspace_sgemm_20_any_shape(const GemmArgs& g) {
   using namespace sgemm_20_any_shape;

@@ -1,26 +1,10 @@
-// sgemm_20_any_shape on the host: which configuration runs, and its launches. 20_any_shape.cuh
-// includes it behind its kernel and its configurations.
+// The launches of sgemm_20_any_shape: of its own kernel, and of sgemm_19_stream_k on padded copies.
+// 20_any_shape.cuh includes it behind its kernel and its configurations.
 #pragma once
 #include "../common/launch/device_attribute.cuh"
 #include "../common/shape/padded.cuh"
 
 namespace sgemm_20_any_shape {
-
-// [choice]
-// The configuration asked for, else a guess, for 132 SMs: packed where large tiles nearly fill
-// them, small tiles where those fill them twice; else tiles cut along k, or tiny ones where there
-// is little to cut.
-inline int choose(const GemmArgs& g) {
-  if (g.config >= 0 && g.config < CONFIGS) return g.config;
-  if (g.M <= thin::MAX_ROWS) return THIN;
-  const long long large = (long long)ceil_div(g.M, 128) * ceil_div(g.N, 128);
-  const long long small = (long long)ceil_div(g.M, 64) * ceil_div(g.N, 64);
-  if (g.M > 64 && g.N > 64 && large >= 128) return PACKED;
-  if (g.M > 64 && g.N > 64 && small > 192 && small <= 264) return SMALL;  // two on each SM
-  if (small <= 36 && g.K <= 512) return TINY;
-  return g.M > 64 ? TALL_SPLIT : SMALL_SPLIT;
-}
-// [/choice]
 
 inline bool divides(int unit, const void* p) { return reinterpret_cast<size_t>(p) % unit == 0; }
 
@@ -43,7 +27,9 @@ cudaError_t run_tiles(const GemmArgs& g, bool split, cudaStream_t stream) {
   const cudaError_t done = launch(vector ? kernel<T, true> : kernel<T, false>,
                                   dim3(ceil_div(g.M, T::BM) * ceil_div(g.N, T::BN), count),
                                   dim3(T::THREADS), 0, stream, g, slice_tiles);
-  return done != cudaSuccess || count == 1 ? done : launch_add_slices(g, count, stream);
+  return done != cudaSuccess || count == 1
+             ? done
+             : launch_add_slices<float, int>(g.workspace, g, count, stream);
 }
 // [/tiles]
 
@@ -82,7 +68,7 @@ inline cudaError_t run_packed(const GemmArgs& g, cudaStream_t stream) {
   if (p.b && done == cudaSuccess)
     done = launch_pad(g.B, (float*)p.g.B, g.K, g.N, p.g.K, p.g.N, stream);
   if (done == cudaSuccess) done = launch_sgemm_19_stream_k(p.g, stream);
-  if (p.c && done == cudaSuccess) done = launch_unpad(p.g.C, g, p.g.N, stream);
+  if (p.c && done == cudaSuccess) done = launch_unpad<float>(p.g.C, g, p.g.N, stream);
   return done;
 }
 // [/packed]

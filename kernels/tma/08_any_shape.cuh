@@ -15,6 +15,7 @@
 #include <ptx/tma.cuh>
 #include <ptx/warp.cuh>
 
+#include "../common/launch/device_attribute.cuh"
 #include "../common/launch/host.cuh"
 #include "../common/order/edges_first.cuh"
 #include "../common/order/stream_k.cuh"
@@ -29,11 +30,9 @@ constexpr int BK = 64;
 // Of a piece, in k tiles of time; of a light tile (edges_first.cuh) half of the warps or more have
 // no sums.
 constexpr int PRICE = 6, LIGHT_PRICE = 3;
-
 constexpr int LAUNCH_REGISTERS = 168, PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
 static_assert(128 * PRODUCER_REGISTERS + 256 * CONSUMER_REGISTERS <= 384 * LAUNCH_REGISTERS,
               "else setmaxnreg waits for ever");
-
 // Rows of A in a box, and in the only one of a tile that has no more.
 constexpr int BOX = 64, LOW_BOX = 16;
 
@@ -101,8 +100,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   const uint32_t part_bars = smem_addr(parts + WARPS * S::PART_BYTES);
   typename S::Ring ring(part_bars + WARPS * 8);
 
-  // The same for all lanes: a shuffle says so to the compiler, which then counts stages once for a
-  // warp, in uniform registers.
+  // The same for all lanes: a shuffle tells the compiler, which then counts stages once for a warp.
   const int warp_id = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
   // [init]
   if (threadIdx.x == 0) {
@@ -145,7 +143,6 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   uint32_t part_parity = 0;
   const EdgesFirst<BM, BN> tiles(out.M, out.N);
   const Queue queue(share);
-  // The same for all lanes, which the compiler does not see.
   const int works = __shfl_sync(0xffffffffu, queue.count(), 0);
   for (int i = 0; i < works; ++i) {
     const Work work = queue[i];
@@ -185,8 +182,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
 }
 
 // [configurations]
-// In 99 KB of shared memory the last two have room.
-constexpr int TILES = 5;
+constexpr int TILES = 5;  // the last two have room in 99 KB of shared memory
 template <class F>
 auto with_tile(int tile, F f) {
   if (tile == 0) return f(Tile<256, 128, 64, 64, 3>());
@@ -196,6 +192,9 @@ auto with_tile(int tile, F f) {
   return f(Tile<64, 64, 32, 32, 5>());
 }
 // [/configurations]
+
+// One block on an SM is assumed: of the last two tiles two would fit.
+inline int resident_blocks() { return device_attribute(cudaDevAttrMultiProcessorCount); }
 
 }  // namespace tma_08_any_shape
 

@@ -14,12 +14,11 @@ namespace tma_08_any_shape {
 constexpr int COST[TILES] = {100, 106, 130, 150, 165};  // of an element of C, 64 k deep
 
 // Light tiles come first. If they are enough for the incomplete wave, only light ones are cut; else
-// all pieces have the price of whole tiles. One block on an SM is assumed: of the last two tiles
-// two would fit.
+// all pieces have the price of whole tiles.
 template <class S>
 Schedule schedule(const GemmArgs& g) {
   const EdgesFirst<S::BM, S::BN> tiles(g.M, g.N);
-  const int most = device_attribute(cudaDevAttrMultiProcessorCount);
+  const int most = resident_blocks();
   return Schedule(tiles.tiles(), ceil_div(g.K, BK), most,
                   tiles.tiles() % most <= tiles.light() ? LIGHT_PRICE : PRICE);
 }
