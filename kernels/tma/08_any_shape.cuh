@@ -16,12 +16,12 @@
 #include <ptx/warp.cuh>
 
 #include "../common/launch/device_attribute.cuh"
-#include "../common/launch/host.cuh"
 #include "../common/order/edges_first.cuh"
-#include "../common/order/stream_k.cuh"
+#include "../common/launch/host.cuh"
 #include "../common/shape/realigned.cuh"
-#include "../common/store/warp_store.cuh"
 #include "../common/tile/stage_ring.cuh"
+#include "../common/order/stream_k.cuh"
+#include "../common/store/warp_store.cuh"
 #include "../common/tile/warp_tile.cuh"
 
 namespace tma_08_any_shape {
