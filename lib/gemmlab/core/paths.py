@@ -7,7 +7,6 @@ from pathlib import Path
 
 from .errors import BackendError
 
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 

@@ -12,6 +12,7 @@ from ..gpu.sass import main_loop_excerpt, main_loops
 from ..measurements.provenance import made_on
 from ..run.kernel import Kernel, kernel
 from .plots import LEVELS, recorded_points, recorded_roofs
+from .recorded import recorded
 
 __all__ = [
     "Table",
@@ -20,6 +21,7 @@ __all__ = [
     "limits",
     "main_loop_excerpt",
     "main_loops",
+    "recorded",
     "resources",
     "stalls",
     "steady",
@@ -67,7 +69,7 @@ def stalls(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """
     what = "Warps of a scheduler for each instruction issued"
     reasons = dict(_REASONS)
-    if any(spec.family != "sgemm" for spec in _specs(kernels)):
+    if any(handle.spec.family != "sgemm" for handle in _handles(kernels)):
         reasons = {_WITH_TENSOR_CORES.get(key, label): key for label, key in reasons.items()}
     return _compared("warps that wait", reasons, kernels, "{:.2f}", what)
 
