@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -123,7 +123,10 @@ class Measurements:
 
     def trials(self) -> tuple[Trial, ...]:
         """Everything that tuning measured. Raises MeasurementError if it was not recorded."""
-        return tuple(Trial.from_dict(trial) for trial in self.section("tuning")["trials"])
+        data = self.section("tuning")
+        trials = [Trial.from_dict(trial) for trial in data["trials"]]
+        today = _today({trial.kernel: trial.source for trial in trials}, data)
+        return tuple(replace(trial, source=today[trial.kernel]) for trial in trials)
 
     def to_dict(self) -> dict:
         """The file's content."""
@@ -245,8 +248,15 @@ def stale(measurements: Measurements, section: str = "benchmark") -> list[str]:
     digests = data.get("sources", {})
     if section == "tuning":
         digests = {trial.kernel: trial.source for trial in measurements.trials()}
+    digests = _today(digests, data)
     known = [spec for spec in registry.KERNELS if spec.name in digests]
     return [spec.name for spec in known if source_digest(spec) != digests[spec.name]]
+
+
+def _today(digests: dict[str, str], data: dict) -> dict[str, str]:
+    from .gpu.machine_code import today
+
+    return today(registry.KERNELS, digests, data.get("machine_code", {}))
 
 
 def _newest(family: str) -> Measurements:

@@ -179,6 +179,25 @@ def currency(
     return SAME if same else CHANGED
 
 
+def today(
+    specs: Iterable[KernelSpec],
+    sources: Mapping[str, str],
+    code: Mapping[str, Mapping[str, str]],
+) -> dict[str, str]:
+    """Recorded digests of sources, by kernel; the present one where the machine code is the same.
+
+    code: what was recorded of the machine code, by kernel and precision.
+    """
+    found = dict(sources)
+    for spec in specs:
+        name = name_of(spec)
+        if name not in sources or name not in code or source_of(spec) == sources[name]:
+            continue
+        if currency(spec, sources[name], code[name], load_manifest()) == SAME:
+            found[name] = source_of(spec)
+    return found
+
+
 def stamp(kernels: Iterable[tuple[KernelSpec, Iterable[str]]]) -> dict[str, dict]:
     """What a recorded section says of its kernels: "sources", and "machine_code" by precision.
 
