@@ -227,3 +227,14 @@ def test_a_section_takes_from_the_manifest_what_holds(monkeypatch, manifest):
     assert found["machine_code"] == {SPEC.name: dict(known.code)}
     monkeypatch.setattr(machine_code, "load_manifest", lambda: Manifest(manifest.nvcc, "", {}))
     assert machine_code.stamp([(SPEC, SPEC.precisions)]) == found
+
+
+def test_what_has_the_same_machine_code_counts_as_present(monkeypatch):
+    present = machine_code.source_of(SPEC)
+    kernels = {SPEC.name: Code(present, {"fp32": "code"})}
+    monkeypatch.setattr(machine_code, "load_manifest", lambda: Manifest("13", "", kernels))
+    old = {SPEC.name: "older", "another": "left"}
+    same = machine_code.today([SPEC], old, {SPEC.name: {"fp32": "code"}})
+    assert same == {SPEC.name: present, "another": "left"}
+    assert machine_code.today([SPEC], old, {SPEC.name: {"fp32": "other"}}) == old
+    assert machine_code.today([SPEC], old, {}) == old
