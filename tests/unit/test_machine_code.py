@@ -219,3 +219,21 @@ def test_a_section_takes_from_the_manifest_what_holds(monkeypatch, manifest):
     assert found["machine_code"] == {SPEC.name: dict(known.code)}
     monkeypatch.setattr(machine_code, "load_manifest", lambda: Manifest(manifest.nvcc, "", {}))
     assert machine_code.stamp([(STEP, SPEC.precisions)]) == found
+
+
+def test_recorded_tuning_is_that_of_todays_source_where_the_machine_code_is_the_same():
+    loaded = measurements.load()
+    name = "sgemm_20_any_shape"
+    recorded = {trial["source"] for trial in loaded.section("tuning")["trials"]}
+    present = source_digest(registry.get(name).path)
+    assert recorded != {present}
+    assert {trial.source for trial in loaded.trials()} == {present}
+    assert measurements.stale(loaded, "tuning") == {}
+
+
+def test_recorded_tuning_of_other_machine_code_keeps_its_own_digest(monkeypatch):
+    loaded = measurements.load()
+    recorded = {trial["source"] for trial in loaded.section("tuning")["trials"]}
+    monkeypatch.setattr(currency, "_manifest", lambda: Manifest("13", "", {}))
+    assert {trial.source for trial in loaded.trials()} == recorded
+    assert measurements.stale(loaded, "tuning") == {"sgemm_20_any_shape": "not compared"}
