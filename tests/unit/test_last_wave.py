@@ -48,7 +48,7 @@ def test_numbers_that_the_chapter_names(n, split, sharers, before, longest, part
 
 
 def test_it_is_drawn():
-    assert "10 k tiles of time, 4 parts" in schedule_diagram(5, 8, 4, kind=LastWave).alt
+    assert "10 k tiles of time, 4 parts" in schedule_diagram(LastWave(5, 8, 4, min_share=1)).alt
 
 
 def test_it_is_the_kernel_s_own(root, tmp_path):

@@ -21,7 +21,7 @@ def cube(n: int) -> Owners:
 @pytest.mark.parametrize(("tiles", "k_tiles"), CASES)
 @pytest.mark.parametrize("price", [1, 6])
 def test_every_k_tile_is_done_once(tiles, k_tiles, price):
-    plan = Owners(tiles, k_tiles, min_share=price)
+    plan = Owners(tiles, k_tiles, price=price)
     done = Counter((p.tile, k) for p in plan.everything() for k in range(p.begin, p.end))
     assert done == Counter((t, k) for t in range(tiles) for k in range(k_tiles))
     shares = [plan.begin(b + 1) - plan.begin(b) for b in range(plan.split, plan.blocks)]
@@ -47,7 +47,7 @@ def test_numbers_that_the_chapter_names(n, split, helpers, cut, before, longest,
 
 
 def test_it_is_drawn():
-    assert "k tiles of time" in schedule_diagram(5, 16, 4, kind=Owners).alt
+    assert "k tiles of time" in schedule_diagram(Owners(5, 16, 4, price=1)).alt
 
 
 def _compiled(root, folder, cases):

@@ -9,7 +9,8 @@ from collections import Counter
 import pytest
 
 from gemmlab.core.errors import ArgumentError
-from gemmlab.layouts.schedules.evenly import Schedule, waves_paid, whole_tiles
+from gemmlab.layouts.schedules.evenly import Schedule, waves_paid
+from gemmlab.layouts.schedules.stream_k import whole_tiles
 from gemmlab.report.diagrams import schedule_diagram
 
 CASES = [(64, 64), (256, 128), (576, 192), (1024, 256), (6, 16), (264, 4), (1, 1), (5, 0), (0, 4)]
@@ -82,7 +83,7 @@ def test_it_is_the_kernel_s_own(root, tmp_path):
 
 
 def test_the_figure_says_what_it_shows():
-    figure = schedule_diagram(5, 8, 4)
+    figure = schedule_diagram(Schedule(5, 8, 4, min_share=1))
     for words in (
         "Whole tiles: 16 k tiles of time, 24 of 64 places empty",
         "Shared out: 10 k tiles of time, 6 parts",

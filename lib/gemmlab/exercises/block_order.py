@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .answers import Pair, WrongAnswerError, once, pairs
 from .verdict import Verdict
 
 _GRIDS = 20  # rows and columns of tiles that are tried
@@ -21,14 +22,13 @@ def block_order(
     """
     every = [(r, c) for r in range(1, _GRIDS + 1) for c in range(1, _GRIDS + 1)]
     for rows, columns in [*every, grid]:
+        where = f"{rows} x {columns} tiles: "
         try:
-            places = [_pair(tile_at(t, rows, columns)) for t in range(rows * columns)]
-        except (TypeError, ValueError):
-            return Verdict(False, "the function must return a pair (row, column) of integers.")
-        except ArithmeticError as error:
-            return Verdict(False, f"{rows} x {columns} tiles: {error}.")
+            places = pairs(_on(tile_at, rows, columns), rows * columns, "row, column", where)
+        except WrongAnswerError as wrong:
+            return Verdict(False, str(wrong))
         if problem := _problem(places, rows, columns):
-            return Verdict(False, f"{rows} x {columns} tiles: {problem}")
+            return Verdict(False, where + problem)
     needed = sum(
         len({at[axis] for at in places[first : first + slots]})
         for first in range(0, len(places), slots)
@@ -40,18 +40,13 @@ def block_order(
     return Verdict(True, f"each tile of every grid is taken once; {said}.")
 
 
-def _pair(at: tuple[int, int]) -> tuple[int, int]:
-    row, column = at
-    if row != int(row) or column != int(column):
-        raise ValueError("no integers: / for //?")
-    return int(row), int(column)
+def _on(tile_at: Place, rows: int, columns: int) -> Callable[[int], Pair]:
+    return lambda t: tile_at(t, rows, columns)
 
 
-def _problem(places: list[tuple[int, int]], rows: int, columns: int) -> str:
+def _problem(places: list[Pair], rows: int, columns: int) -> str:
     """What is wrong with an order, or "" if each tile is taken once."""
-    tiles = {(row, column) for row in range(rows) for column in range(columns)}
-    outside = [(t, at) for t, at in enumerate(places) if at not in tiles]
-    never = sorted(tiles - set(places))
-    if outside:
-        return f"block {outside[0][0]} goes to {outside[0][1]}, which is outside C."
-    return f"tile {never[0]} is never taken, another one twice." if never else ""
+    outside, never = once(places, rows, columns)
+    if outside is not None:
+        return f"block {outside} goes to {places[outside]}, which is outside C."
+    return f"tile {never} is never taken, another one twice." if never else ""

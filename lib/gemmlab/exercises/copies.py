@@ -9,6 +9,7 @@ import numpy as np
 from ..layouts.shared.banks import WARP
 from ..layouts.shared.copies import LINE_BYTES, PIECE, copy
 from ..layouts.shared.ldmatrix import PITCH, ChunkTile
+from .answers import Pair, WrongAnswerError, once, pairs
 from .verdict import Verdict
 
 Map = Callable[[int], tuple[int, int]]
@@ -26,11 +27,9 @@ def copies(
     """
     tile = ChunkTile(rows, row_bytes)
     try:
-        places = [_pair(chunk_of(t)) for t in range(rows * tile.chunks)]
-    except (TypeError, ValueError):
-        return Verdict(False, "the function must return a pair (row, chunk) of integers.")
-    except ArithmeticError as error:
-        return Verdict(False, f"{error}.")
+        places = pairs(chunk_of, rows * tile.chunks, "row, chunk")
+    except WrongAnswerError as wrong:
+        return Verdict(False, str(wrong))
     if problem := _problem(places, tile):
         return Verdict(False, problem)
     most = WARP * PIECE // LINE_BYTES if wavefronts is None else wavefronts
@@ -51,18 +50,9 @@ def copies(
     return Verdict(True, f"every chunk is copied once, and no warp takes more than {worst}.")
 
 
-def _pair(at: tuple[int, int]) -> tuple[int, int]:
-    row, chunk = at
-    if row != int(row) or chunk != int(chunk):
-        raise ValueError("no integers: / for //?")
-    return int(row), int(chunk)
-
-
-def _problem(places: list[tuple[int, int]], tile: ChunkTile) -> str:
+def _problem(places: list[Pair], tile: ChunkTile) -> str:
     """What is wrong with a mapping, or "" if every chunk is copied once."""
-    every = {(row, chunk) for row in range(tile.rows) for chunk in range(tile.chunks)}
-    outside = [(t, at) for t, at in enumerate(places) if at not in every]
-    if outside:
-        return f"copy {outside[0][0]} moves {outside[0][1]}, which is outside the tile."
-    never = sorted(every - set(places))
-    return f"chunk {never[0]} is never copied, another one twice." if never else ""
+    outside, never = once(places, tile.rows, tile.chunks)
+    if outside is not None:
+        return f"copy {outside} moves {places[outside]}, which is outside the tile."
+    return f"chunk {never} is never copied, another one twice." if never else ""

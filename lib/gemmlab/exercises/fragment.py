@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ..layouts.fragments import WARP, Fragment
-from ..layouts.fragments import fragment as known
+from ..layouts.fragments import WARP, Fragment, fragment
+from .answers import pair
 from .verdict import Verdict
 
 Answer = Callable[..., tuple[int, int]]
@@ -19,12 +19,12 @@ def fragment_layout(answer: Answer, name: str = "mma.m16n8k16 A") -> Verdict:
     warp is asked for; the hint names the first wrong one, and who holds the element given.
     Raises ArgumentError for a fragment that there is not.
     """
-    layout = known(name)
+    layout = fragment(name)
     places = list(_places(layout))
     wrong = []
     for place in places:
         try:
-            row, column = map(_whole, answer(*place))
+            row, column = pair(answer(*place))
         except ArithmeticError as error:
             return Verdict(False, f"{_named(*place)}: {error}.")
         except (TypeError, ValueError):
@@ -50,12 +50,6 @@ def _places(layout: Fragment) -> Iterator[tuple[int, ...]]:
                 if layout.bits == 32
                 else [(lane, register, half) for half in (0, 1)]
             )
-
-
-def _whole(value: int) -> int:
-    if isinstance(value, bool) or value != int(value):
-        raise TypeError
-    return int(value)
 
 
 def _named(lane: int, register: int, half: int | None = None) -> str:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .. import sim
 from ..bench.bench import bench, why_not_here
-from ..check import Case, check, default_shapes
+from ..check import Case, CheckReport, check, default_shapes
 from ..core.errors import ArgumentError, ContextLostError, LaunchError
 from ..run.backend import default_backend
-from ..run.kernel import Kernel
-from ..run.kernel import kernel as handle_of
+from ..run.kernel import Kernel, kernel
 from ..sim.counts import OPS, LineCount
 from ..sim.trace import Trace
 from ..steps import registry
@@ -23,23 +22,24 @@ from ..steps.text import without_comments
 from .verdict import Verdict
 
 _SHOWN = 3  # lines named in a hint
+_WHERE = {"cuda": "on the GPU", "cpu": "on the simulator"}
+_Limits = Mapping[str, Mapping[str, int]]  # counter -> operation ("": all) -> the most allowed
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """What an exercise asks for besides right values; sizes are those of the counted run."""
+class _Rival:
+    """A step that an answer has to be `by` times as fast as, at M = N = K = `size`."""
 
-    conflicts: int | Mapping[str, int] | None
-    wavefronts: Mapping[str, int]
-    sectors: Mapping[str, int]
-    shape: tuple[int, int, int]
+    kernel: Kernel
+    by: float
+    size: int
 
 
 class _NotYetError(Exception):
     """The first thing that keeps an answer from being a solution: a message, perhaps with items."""
 
 
-def judge(
+def judge(  # what an exercise may ask for, each by its name
     k: str | Kernel,
     *,
     conflicts: int | Mapping[str, int] | None = None,
@@ -51,7 +51,7 @@ def judge(
     differs: bool = True,
     shape: tuple[int, int, int] | None = None,
 ) -> Verdict:
-    """Judge the kernel `k`: values in small products, then counters of the simulator, then speed.
+    """Judge a kernel: values in small products, then counters of the simulator, then speed.
 
     conflicts: the most bank conflicts, of all accesses together or by operation ("ld.shared").
     wavefronts, sectors: the most, by operation. They are those of a run at `shape` (M, N, K): if
@@ -60,37 +60,41 @@ def judge(
     out, and the verdict says so. differs: the parent's code as it is does not count as an answer.
     Raises ArgumentError for operations that there are not, BuildError and BackendError.
     """
-    handle = handle_of(k)
-    rival = None if faster_than is None else handle_of(faster_than)
-    for one in (handle, rival) if rival else ():
+    handle = kernel(k)
+    rival = None if faster_than is None else _Rival(kernel(faster_than), by, size)
+    for one in (handle, rival.kernel) if rival else ():
         one.spec.check_sizes(size, size, size)
-    wanted = _Wanted(conflicts, wavefronts or {}, sectors or {}, shape or _tile(handle.spec))
-    _check_operations(wanted)
+    if isinstance(conflicts, int):
+        conflicts = {"": conflicts}
+    given = {"conflicts": conflicts, "wavefronts": wavefronts, "sectors": sectors}
+    limits = {name: most for name, most in given.items() if most}
+    _check_operations(limits)
     try:
         if differs:
             _refuse_unchanged(handle)
-        notes = [*_values(handle), *_counts(handle, wanted)]
-        notes += _speed(handle, rival, by, size) if rival else []
+        notes = _values(handle)
+        notes += _counts(handle, limits, shape or _tile(handle.spec)) if limits else []
+        notes += _speed(handle, rival) if rival else []
     except _NotYetError as why:
         message, *items = why.args
-        return Verdict(False, message, tuple(items))
+        return Verdict(False, message, tuple(_said(handle, items)))
     except ContextLostError:
         raise
     except LaunchError as error:
-        return Verdict(False, *_said(handle, [error]))
+        return Verdict(False, handle.source.in_the_cell(str(error)))
     return Verdict(True, "; ".join(notes) + ".")
 
 
 def _tile(spec: KernelSpec) -> tuple[int, int, int]:
     """One tile of the parent, so that a kernel with another tile is counted at the same size."""
     like = registry.get(spec.parent) if spec.parent else spec
-    return tuple(math.lcm(n, of) for n, of in zip(like.tile, spec.multiple_of, strict=True))
+    M, N, K = (math.lcm(n, of) for n, of in zip(like.tile, spec.multiple_of, strict=True))
+    return M, N, K
 
 
-def _check_operations(wanted: _Wanted) -> None:
-    for name in ("conflicts", "wavefronts", "sectors"):
-        given = getattr(wanted, name)
-        unknown = [op for op in given if op not in OPS] if isinstance(given, Mapping) else []
+def _check_operations(limits: _Limits) -> None:
+    for name, given in limits.items():
+        unknown = [op for op in given if op not in ("", *OPS)]
         if unknown:
             known = ", ".join(dict.fromkeys(OPS))
             raise ArgumentError(f"{name}: no operation is called {unknown[0]!r}; there are {known}")
@@ -109,25 +113,29 @@ def _code(program: Program) -> list[str]:
     return re.findall(r"\w+|\S", re.sub(rf"\b(launch_)?{program.source.entry}\b", "", text))
 
 
-def _values(handle: Kernel) -> Iterator[str]:
-    """Small products on the simulator, where a mistake has a line, then on the GPU there may be."""
+def _values(handle: Kernel) -> list[str]:
+    """Small products on the simulator, which names the line of a mistake, then on a GPU."""
     shapes = default_shapes(handle.spec, "sim")
     # First what has a line, at a shape with more than one tile in the direction of K.
-    found = tuple(sim.trace(handle, *max(shapes, key=lambda shape: shape[2])).findings)
-    if any(finding.fatal for finding in found):
-        raise _NotYetError("it does not run to its end in the simulator:", *_said(handle, found))
+    findings = sim.trace(handle, *max(shapes, key=lambda shape: shape[2])).findings
+    found = tuple(map(str, findings))
+    if any(finding.fatal for finding in findings):
+        raise _NotYetError("it does not run to its end in the simulator:", *found)
+    notes = []
     for device in ("cpu", "cuda") if default_backend() == "gpu" else ("cpu",):
-        where = {"cuda": "on the GPU", "cpu": "on the simulator"}[device]
         report = check(handle, shapes, device)
-        found = found or report.findings
-        bad = [case for case in report.cases if case.problem]
-        if bad or found:
-            what = f"wrong in {len(bad)} of {len(report.cases)} cases {where}"
-            what = what if bad else f"the values come out right {where}, but it finds"
-            raise _NotYetError(
-                f"{what}:", *_said(handle, [*found[: _SHOWN - 1], *map(_case, bad[:1])])
-            )
-        yield f"right in all {len(report.cases)} cases {where}"
+        _refuse_wrong(report, found or report.findings, _WHERE[device])
+        notes.append(f"right in all {len(report.cases)} cases {_WHERE[device]}")
+    return notes
+
+
+def _refuse_wrong(report: CheckReport, findings: tuple[str, ...], where: str) -> None:
+    bad = [case for case in report.cases if case.problem]
+    if not bad and not findings:
+        return
+    what = f"wrong in {len(bad)} of {len(report.cases)} cases {where}"
+    what = what if bad else f"the values come out right {where}, but it finds"
+    raise _NotYetError(f"{what}:", *findings[: _SHOWN - 1], *map(_case, bad[:1]))
 
 
 def _case(case: Case) -> str:
@@ -135,26 +143,21 @@ def _case(case: Case) -> str:
     return f"{sizes}: {case.problem}"
 
 
-def _counts(handle: Kernel, wanted: _Wanted) -> Iterator[str]:
+def _counts(handle: Kernel, limits: _Limits, shape: tuple[int, int, int]) -> list[str]:
     """The counters of one run against what is asked for."""
-    if wanted.conflicts is None and not wanted.wavefronts and not wanted.sectors:
-        return
-    trace = sim.trace(handle, *wanted.shape)
+    trace = sim.trace(handle, *shape)
+    at = "M={} N={} K={}".format(*shape)
     if trace.findings:
-        raise _NotYetError(f"at {_at(trace)} the simulator finds:", *_said(handle, trace.findings))
-    conflicts = wanted.conflicts
-    if not isinstance(conflicts, Mapping):
-        conflicts = {} if conflicts is None else {"": conflicts}
-    asked = (("conflicts", conflicts), ("wavefronts", wanted.wavefronts))
+        raise _NotYetError(f"at {at} the simulator finds:", *trace.findings)
     notes = [
-        _count(handle, trace, name, op, most)
-        for name, given in (*asked, ("sectors", wanted.sectors))
+        _count(trace, name, op, most, at)
+        for name, given in limits.items()
         for op, most in given.items()
     ]
-    yield f"at {_at(trace)} {', '.join(notes)}"
+    return [f"at {at} {', '.join(notes)}"]
 
 
-def _count(handle: Kernel, trace: Trace, name: str, op: str, most: int) -> str:
+def _count(trace: Trace, name: str, op: str, most: int, at: str) -> str:
     """A counter in words, if it is small enough. `op` "" stands for all operations together."""
     lines = [line for line in trace.lines if op in ("", line.op) and getattr(line, name)]
     found = sum(getattr(line, name) for line in lines)
@@ -165,7 +168,7 @@ def _count(handle: Kernel, trace: Trace, name: str, op: str, most: int) -> str:
     worst = sorted(lines, key=lambda line: -getattr(line, name))[:_SHOWN]
     allowed = f"at most {most:,} {'is' if most == 1 else 'are'}" if most else "none are"
     items = [f"{line.file}:{line.line}: {_costs(line, name)}" for line in worst]
-    raise _NotYetError(f"{said} at {_at(trace)}; {allowed} allowed:", *_said(handle, items))
+    raise _NotYetError(f"{said} at {at}; {allowed} allowed:", *items)
 
 
 def _costs(line: LineCount, name: str) -> str:
@@ -177,23 +180,19 @@ def _costs(line: LineCount, name: str) -> str:
     return f"{line.requests:,} {line.op} requests take {each:g} {unit} each{could}: {line.source}"
 
 
-def _speed(handle: Kernel, rival: Kernel, by: float, size: int) -> Iterator[str]:
+def _speed(handle: Kernel, rival: _Rival) -> list[str]:
     """Both in turns on this GPU; without one, a note."""
     if default_backend() != "gpu":
-        yield f"its speed is not judged here ({why_not_here()})"
-        return
-    result = bench([handle, rival], sizes=[size], baselines=())
-    ours, theirs = (result.row(one.title, size).time_us for one in (handle, rival))
-    said = f"{theirs / ours:.3g} times as fast as {rival.title} at {size}, measured in turns"
-    if theirs / ours < by:
-        raise _NotYetError(f"right, and {said}; {by:g} times is asked for.")
-    yield said
+        return [f"its speed is not judged here ({why_not_here()})"]
+    other, size = rival.kernel, rival.size
+    result = bench([handle, other], sizes=[size], baselines=())
+    ours, theirs = (result.row(one.title, size).time_us for one in (handle, other))
+    said = f"{theirs / ours:.3g} times as fast as {other.title} at {size}, measured in turns"
+    if theirs / ours < rival.by:
+        raise _NotYetError(f"right, and {said}; {rival.by:g} times is asked for.")
+    return [said]
 
 
 def _said(handle: Kernel, items: Iterable[object]) -> list[str]:
     """What is wrong, with lines of the cell."""
     return [handle.source.in_the_cell(str(item)) for item in items][:_SHOWN]
-
-
-def _at(trace: Trace) -> str:
-    return f"M={trace.M} N={trace.N} K={trace.K}"

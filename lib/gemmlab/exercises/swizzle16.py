@@ -11,6 +11,7 @@ from ..layouts.shared import ldmatrix
 from ..layouts.shared.copies import PIECE
 from ..layouts.shared.ldmatrix import SIDE, ChunkTile
 from ..layouts.shared.swizzle import BitXor, Swizzle
+from .answers import WrongAnswerError, whole
 from .verdict import Verdict
 
 Answer = Callable[[int, int], int] | tuple[int, int, int] | Swizzle
@@ -31,7 +32,7 @@ def swizzle16(
     by_function = callable(answer) and not isinstance(answer, Swizzle)
     try:
         table = _of_function(answer, tile) if by_function else _of_triple(answer, tile)
-    except _WrongError as wrong:
+    except WrongAnswerError as wrong:
         return Verdict(False, str(wrong))
 
     def move(offsets: np.ndarray) -> np.ndarray:
@@ -52,10 +53,6 @@ def swizzle16(
     )
 
 
-class _WrongError(Exception):
-    """What is wrong with an answer before anything is read."""
-
-
 def _of_function(answer: Callable[[int, int], int], tile: ChunkTile) -> np.ndarray:
     """Number of the place of each chunk, row by row."""
     table = np.empty((tile.rows, tile.chunks), np.int64)
@@ -64,12 +61,12 @@ def _of_function(answer: Callable[[int, int], int], tile: ChunkTile) -> np.ndarr
         for chunk in range(tile.chunks):
             to = _called(answer, row, chunk)
             if not 0 <= to < tile.chunks:
-                raise _WrongError(
+                raise WrongAnswerError(
                     f"row {row}: chunk {chunk} goes to chunk {to}, and a row has 0 to "
                     f"{tile.chunks - 1}."
                 )
             if to in seen:
-                raise _WrongError(
+                raise WrongAnswerError(
                     f"not one-to-one: in row {row}, chunks {seen[to]} and {chunk} both go to chunk "
                     f"{to}."
                 )
@@ -80,28 +77,25 @@ def _of_function(answer: Callable[[int, int], int], tile: ChunkTile) -> np.ndarr
 
 def _called(answer: Callable[[int, int], int], row: int, chunk: int) -> int:
     try:
-        to = answer(row, chunk)
-        if isinstance(to, bool) or to != int(to):
-            raise TypeError
+        return whole(answer(row, chunk))
     except ArithmeticError as error:
-        raise _WrongError(f"row {row}, chunk {chunk}: {error}.") from None
+        raise WrongAnswerError(f"row {row}, chunk {chunk}: {error}.") from None
     except (TypeError, ValueError):
-        raise _WrongError(
+        raise WrongAnswerError(
             "the function must take a row and a chunk and return a chunk, an integer (// for /?)."
         ) from None
-    return int(to)
 
 
 def _of_triple(answer: tuple[int, int, int] | Swizzle, tile: ChunkTile) -> np.ndarray:
     try:
         swizzle = answer if isinstance(answer, Swizzle) else Swizzle(*answer)
     except TypeError:
-        raise _WrongError("expected a function, or the three integers (B, M, S).") from None
+        raise WrongAnswerError("expected a function, or the three integers (B, M, S).") from None
     except ArgumentError as error:
-        raise _WrongError(f"{error}.") from None
+        raise WrongAnswerError(f"{error}.") from None
     xor = BitXor.of(swizzle.on_bytes(2), tile.bits)
     if ldmatrix.torn(xor):
-        raise _WrongError(ldmatrix.describe_map(xor, tile))
+        raise WrongAnswerError(ldmatrix.describe_map(xor, tile))
     return xor(np.arange(tile.rows * tile.chunks) * PIECE) // PIECE
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -62,6 +66,9 @@ size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int 
 const char* error_string(int code) {{ return cudaGetErrorString(static_cast<cudaError_t>(code)); }}
 """
 
+# What every library has behind its PyInit_, so that all are linked to one object file of a binding.
+_MODULE = "gemmlab_kernel"
+
 # torch takes the operators of __half and its relatives away; kernels use them.
 _HALF_FLAGS = (
     *("-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__"),
@@ -110,7 +117,9 @@ def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -
     module_name = f"{name}_{digest.hexdigest()[:16]}"
     library = cache_dir("gpu") / f"{module_name}.so"
     if not library.exists():
-        _compile(module_name, cpp, cuda, list(flags), library)
+        with _alone(library):
+            if not library.exists():
+                _compile(module_name, cpp, cuda, list(flags), library)
     return _import(module_name, library)
 
 
@@ -123,6 +132,21 @@ def _arch_flags() -> tuple[str, ...]:
             "tensors to run it on the simulator, or see `python -m gemmlab doctor`"
         )
     return (gencode(arch()),)
+
+
+@contextmanager
+def _alone(made: Path) -> Iterator[None]:
+    """While one process makes a file, others that want it wait; they have to look again then.
+
+    The lock ends with its process, however that ends.
+    """
+    place = made.with_suffix(".lock")
+    with place.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            place.unlink(missing_ok=True)
 
 
 @lru_cache(maxsize=1)
@@ -146,13 +170,14 @@ def _compile(name: str, cpp: str, cuda: str, flags: list[str], library: Path) ->
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
         try:
             with busy(f"building {name.rsplit('_', 1)[0]} with nvcc"):
+                shutil.copy(_binding(cpp), Path(folder) / "binding.o")
                 cpp_extension.load_inline(
                     name=name,
-                    cpp_sources=cpp,
+                    cpp_sources=[],
                     cuda_sources=cuda,
-                    extra_cflags=["-O1", f"-DGEMMLAB_MODULE={name}"],
                     extra_cuda_cflags=flags,
                     extra_include_paths=[str(kernels_folder())],
+                    extra_ldflags=["binding.o"],  # ninja runs in the folder
                     build_directory=folder,
                     with_cuda=True,
                     no_implicit_headers=True,
@@ -174,8 +199,35 @@ def _put_ninja_on_path() -> None:
         os.environ["PATH"] = os.pathsep.join([*paths, here])
 
 
+def _binding(cpp: str) -> Path:
+    """The object file of a binding, compiled once: it takes longer than most kernels do."""
+    import pybind11
+    from torch.utils import cpp_extension
+
+    includes = (pybind11.get_include(), sysconfig.get_paths()["include"])
+    compiler = cpp_extension.get_cxx_compiler()
+    command = [compiler, "-std=c++17", "-O1", "-fPIC", f"-DGEMMLAB_MODULE={_MODULE}"]
+    command += [f"-I{include}" for include in includes]
+    digest = hashlib.sha256("\0".join((cpp, *command, sys.version)).encode()).hexdigest()[:16]
+    made = cache_dir("gpu") / f"binding_{digest}.o"
+    if made.exists():
+        return made
+    with _alone(made), tempfile.TemporaryDirectory(dir=made.parent) as folder:
+        if not made.exists():
+            source, draft = Path(folder) / "binding.cpp", Path(folder) / "binding.o"
+            source.write_text(cpp)
+            files = ["-c", str(source), "-o", str(draft)]
+            done = subprocess.run([*command, *files], capture_output=True, text=True)
+            if done.returncode:
+                raise RuntimeError(done.stderr)
+            os.replace(draft, made)
+    return made
+
+
 def _import(name: str, library: Path) -> ModuleType:
-    module_spec = importlib.util.spec_from_file_location(name, library)
-    module = importlib.util.module_from_spec(module_spec)
-    module_spec.loader.exec_module(module)
+    # Python calls PyInit_ with what is behind the dot; pybind11 tells modules by the whole name.
+    spec = importlib.util.spec_from_file_location(f"{name}.{_MODULE}", library)
+    assert spec is not None and spec.loader is not None  # they are of every path to a library
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module

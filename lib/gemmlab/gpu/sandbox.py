@@ -14,16 +14,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..core.errors import ArgumentError, ContextLostError, LaunchError, RefusedError, TrialError
 from ..core.progress import busy
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
 from .worker import START_SECONDS, Worker
-
-if TYPE_CHECKING:
-    pass
 
 TRIAL_SECONDS = 20.0  # $GEMMLAB_TRIAL_S has another; 0: no trial
 
@@ -34,10 +30,14 @@ LOST = (
 )
 # cudaGetErrorString of the errors after which a context is of no use.
 _STICKY = (
-    *("an illegal memory access was encountered", "misaligned address"),
-    *("unspecified launch failure", "an illegal instruction was encountered"),
-    *("device-side assert triggered", "operation not supported on global/shared address space"),
-    *("invalid program counter", "hardware stack error"),
+    "an illegal memory access was encountered",
+    "misaligned address",
+    "unspecified launch failure",
+    "an illegal instruction was encountered",
+    "device-side assert triggered",
+    "operation not supported on global/shared address space",
+    "invalid program counter",
+    "hardware stack error",
     "the launch timed out and was terminated",
 )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import ArgumentError
 from ..display.figure import Figure, Theme, canvas
-from ..layouts.schedules.evenly import Piece, Schedule, whole_tiles
+from ..layouts.schedules.stream_k import Piece, StreamK, whole_tiles
 from ..layouts.shared.banks import SECTOR_BYTES, WARP
 from ..layouts.shared.banks import sectors as count_sectors
 from ..run.kernel import Kernel, kernel
@@ -134,51 +134,48 @@ def _draw_tiles(theme: Theme, sizes: dict[str, int], thread: int, corner: tuple[
     return figure
 
 
-def schedule_diagram(
-    tiles: int, k_tiles: int, slots: int, min_share: int = 1, kind: type[Schedule] = Schedule
-) -> Figure:
+def schedule_diagram(plan: StreamK) -> Figure:
     """Two charts, blocks by time in k tiles: whole tiles in waves above, equal shares below.
 
-    tiles: of C; k_tiles: of each; slots: blocks that run together; min_share: the fewest k tiles of
-    a share; kind: how they share, a class of `lab.layouts`. Parts, which are less than a tile, have
-    a thick edge and say which k tiles they have. Raises ArgumentError for sizes that a Schedule
-    cannot take.
+    plan: a schedule, such as `layouts.Schedule(tiles=5, k_tiles=8, most=4, min_share=1)`. Pieces,
+    which are less than a tile, have a thick edge and say which k tiles they have.
     """
-    shared = kind(tiles, k_tiles, slots, min_share)
-    plain = whole_tiles(tiles, k_tiles, slots)
+    slots, k_tiles = plan.most, plan.k_tiles
+    plain = whole_tiles(plan.tiles, k_tiles, slots)
     time = max((p.start + k_tiles for p in plain), default=0)
     alt = (
-        f"{tiles} tiles of C of {k_tiles} k tiles on {slots} block slots. Whole tiles: {time} k "
-        f"tiles of time, {slots * time - tiles * k_tiles} of {slots * time} places empty. Shared "
-        f"out: {shared.longest} k tiles of time, {shared.parts} parts. "
-    ) + " ".join(_told(shared, block) for block in range(shared.blocks))
-    return Figure(lambda theme: _draw(theme, plain, shared, slots, time), alt)
+        f"{plan.tiles} tiles of C of {k_tiles} k tiles on {slots} block slots. Whole tiles: {time} "
+        f"k tiles of time, {slots * time - plan.tiles * k_tiles} of {slots * time} places empty. "
+        f"Shared out: {plan.longest} k tiles of time, {plan.parts} parts. "
+    ) + " ".join(_told(plan, block) for block in range(plan.blocks))
+    return Figure(lambda theme: _draw(theme, plain, plan, time), alt)
 
 
-def _told(shared: Schedule, block: int) -> str:
-    said = ", ".join(f"tile {p.tile} k {p.begin} to {p.end - 1}" for p in shared.pieces(block))
+def _told(plan: StreamK, block: int) -> str:
+    said = ", ".join(f"tile {p.tile} k {p.begin} to {p.end - 1}" for p in plan.pieces(block))
     return f"Block {block}: {said or 'nothing'}."
 
 
 def _draw(
-    theme: Theme, plain: Sequence[Piece], shared: Schedule, slots: int, time: int
+    theme: Theme, plain: Sequence[Piece], plan: StreamK, time: int
 ) -> matplotlib.figure.Figure:
+    slots = plan.most
     figure, first = canvas(1.4 + 0.58 * slots)
     first.remove()
     for axes, pieces, title in zip(
         figure.subplots(2, 1, sharex=True),
-        (plain, shared.everything()),
-        (f"whole tiles: {time} k tiles of time", f"shared out: {shared.longest} k tiles of time"),
+        (plain, plan.everything()),
+        (f"whole tiles: {time} k tiles of time", f"shared out: {plan.longest} k tiles of time"),
         strict=True,
     ):
         for piece in pieces:
-            _piece(theme, axes, piece, shared.k_tiles)
+            _piece(theme, axes, piece, plan.k_tiles)
         axes.set_title(title, fontsize=8.5, loc="left", weight="bold", color=theme.text)
         axes.set_ylim(slots - 0.5, -0.5)
         axes.set_xlim(0, time)
         axes.set_yticks(range(slots), [f"block {b}" for b in range(slots)])
         axes.tick_params(axis="y", length=0)
-        axes.set_xticks(range(0, time + 1, max(1, shared.k_tiles // 2)))
+        axes.set_xticks(range(0, time + 1, max(1, plan.k_tiles // 2)))
         axes.grid(True, axis="x")
         axes.set_axisbelow(True)
         axes.spines["left"].set_visible(False)

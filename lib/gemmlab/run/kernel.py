@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -22,6 +22,7 @@ from .backend import backend_for, default_backend
 if TYPE_CHECKING:
     import torch
 
+    Matrices = Sequence[torch.Tensor]  # A, B and C
 
 # Where kernels that were written in a notebook run first.
 SANDBOX = sandbox.Sandbox((sys.executable, "-m", "gemmlab.run.sandbox_process"))
@@ -31,15 +32,24 @@ SANDBOX = sandbox.Sandbox((sys.executable, "-m", "gemmlab.run.sandbox_process"))
 class LaunchPlan:
     """A launch with everything decided: calling it puts the kernel on the stream.
 
-    config: the configuration that it runs, "" if the step chooses.
+    title: what an error calls the kernel. config: the configuration that it runs, "" if the step
+    chooses. arguments: of the compiled module's `launch`. workspace: the scratch memory, which has
+    to live as long as the plan.
     """
 
-    launch: Callable[[], None]
+    title: str
     config: str
+    module: ModuleType
+    arguments: tuple[float, ...]
+    workspace: torch.Tensor | None = None
 
     def __call__(self) -> None:
-        """Launch once."""
-        self.launch()
+        """Launch once. Raises RefusedError and LaunchError."""
+        if code := self.module.launch(*self.arguments):
+            kind = RefusedError if code in RefusedError.CODES else LaunchError
+            words = refusal.take(getattr(self.module, "__file__", None))
+            why = ": ".join(filter(None, (self.module.error_string(code), words)))
+            raise kind(f"{self.title}: launch failed, {why}")
 
 
 @dataclass(frozen=True)
@@ -81,6 +91,8 @@ class Kernel(Program):
         Raises ArgumentError for tensors the step cannot take, BackendError where the backend is
         missing, SlowRunError where a simulated run would take longer, BuildError and LaunchError.
         """
+        import torch
+
         out = operands.prepare(self.spec, A, B, alpha, beta, out)
         if out.numel() == 0:
             return out
@@ -88,10 +100,14 @@ class Kernel(Program):
         target = "cuda" if backend == "gpu" else "cpu"
         # Only a forced backend moves data: otherwise these are the tensors themselves.
         moved = [t if t.device.type == target else t.to(target) for t in (A, B, out)]
-        if backend == "gpu":
-            self._on_gpu(*moved, alpha, beta)
+        factors = (float(alpha), float(beta))
+        if backend == "sim":
+            self._on_simulator(moved, factors, allow_slow)
         else:
-            self._on_simulator(*moved, alpha, beta, allow_slow)
+            with torch.cuda.device(moved[0].device):
+                self._plan(moved, factors)()
+                if not self.source.trusted:  # what goes wrong is to show here, not at a later call
+                    torch.cuda.synchronize()
         return out if moved[2] is out else out.copy_(moved[2])
 
     def launcher(
@@ -107,58 +123,49 @@ class Kernel(Program):
         The tensors are checked here, once: for timing, where Python between launches would show.
         The plan keeps the step's scratch memory, not the tensors.
         """
-        import torch
-
         operands.prepare(self.spec, A, B, alpha, beta, C)
         if A.device.type != "cuda":
             raise ArgumentError(f"A: is on {A.device}; only CUDA tensors can be launched on a GPU")
-        module = _gpu_module(self, operands.precision(A, C))
-        M, K, N = *A.shape, B.shape[1]
-        chosen = self.config_for(M, N, K)
-        if not self.source.trusted:
-            self._try_first((A, B, C), (float(alpha), float(beta)), chosen)
-        addresses = (A.data_ptr(), B.data_ptr(), C.data_ptr())
-        problem = (*addresses, M, N, K, float(alpha), float(beta))
-        stream = torch.cuda.current_stream(A.device).cuda_stream
-        config = self.spec.config_index(chosen)
-        size = module.workspace_bytes(*problem, config) if self.spec.workspace else 0
-        workspace = torch.empty(size, dtype=torch.uint8, device=A.device) if size else None
-        args = (*problem, stream, workspace.data_ptr() if size else 0, config)
-
-        def launch(keep: torch.Tensor | None = workspace) -> None:
-            if code := module.launch(*args):
-                kind = RefusedError if code in RefusedError.CODES else LaunchError
-                words = refusal.take(getattr(module, "__file__", None))
-                why = f"{module.error_string(code)}{f': {words}' * bool(words)}"
-                raise kind(f"{self.title}: launch failed, {why}")
-
-        return LaunchPlan(launch, chosen)
+        return self._plan((A, B, C), (float(alpha), float(beta)))
 
     def config_for(self, M: int, N: int, K: int) -> str:
         """The configuration that a launch on the GPU runs at these sizes; "": the step chooses."""
         return self.config or tuned.chosen(self, (M, N, K))
 
-    def _on_gpu(self, A, B, C, alpha: float, beta: float) -> None:
+    def _plan(self, matrices: Matrices, factors: tuple[float, float]) -> LaunchPlan:
+        """The launch on these CUDA tensors, which have been checked."""
         import torch
 
-        with torch.cuda.device(A.device):
-            self.launcher(A, B, C, alpha, beta)()
-            if not self.source.trusted:  # what goes wrong is to show here, not at a later call
-                torch.cuda.synchronize()
-
-    def _on_simulator(self, A, B, C, alpha: float, beta: float, allow_slow: bool) -> None:
+        A, B, C = matrices
+        module = _gpu_module(self, operands.precision(A, C))
         M, K, N = *A.shape, B.shape[1]
-        arrays = [operands.array(t) for t in (A, B, C)]
-        module, factors = (
-            sim.compile_step(self, operands.precision(A, C)),
-            (float(alpha), float(beta)),
-        )
-        config = self.spec.config_index(self.config)
-        module.launch(*arrays, M, N, K, *factors, config=config, allow_slow=allow_slow)
+        chosen = self.config_for(M, N, K)
+        if not self.source.trusted:
+            self._try_first(matrices, factors, chosen)
+        problem = (A.data_ptr(), B.data_ptr(), C.data_ptr(), M, N, K, *factors)
+        stream = torch.cuda.current_stream(A.device).cuda_stream
+        config = self.spec.config_index(chosen)
+        size = module.workspace_bytes(*problem, config) if self.spec.workspace else 0
+        scratch = torch.empty(size, dtype=torch.uint8, device=A.device) if size else None
+        address = 0 if scratch is None else scratch.data_ptr()
+        return LaunchPlan(self.title, chosen, module, (*problem, stream, address, config), scratch)
 
-    def _try_first(
-        self, matrices: Sequence[torch.Tensor], factors: tuple[float, float], config: str
+    def _on_simulator(
+        self, matrices: Matrices, factors: tuple[float, float], allow_slow: bool
     ) -> None:
+        A, B, C = matrices
+        module = sim.compile_step(self, operands.precision(A, C))
+        module.launch(
+            *(operands.array(t) for t in matrices),
+            A.shape[0],
+            B.shape[1],
+            A.shape[1],
+            *factors,
+            config=self.spec.config_index(self.config),
+            allow_slow=allow_slow,
+        )
+
+    def _try_first(self, matrices: Matrices, factors: tuple[float, float], config: str) -> None:
         """One launch with matrices like these in a process of its own."""
         A, B, _ = matrices
         dtypes = tuple(str(matrix.dtype).removeprefix("torch.") for matrix in matrices)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .evenly import Schedule
+from ...core.arguments import integer
+from .stream_k import StreamK
 
 SMS = 132  # of an H200, with one block each
 MIN_SHARE = 32  # k tiles
 
 
 @dataclass(frozen=True)
-class LastWave(Schedule):
+class LastWave(StreamK):
     """`tiles` tiles of C, `k_tiles` k tiles each, for at most `most` blocks that run together.
 
     The tiles of the incomplete wave are cut if that saves `min_share` k tiles of time, and then
@@ -23,6 +24,10 @@ class LastWave(Schedule):
 
     most: int = SMS
     min_share: int = MIN_SHARE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer("min_share", self.min_share, 1)
 
     @property
     def rest(self) -> int:

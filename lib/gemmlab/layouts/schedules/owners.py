@@ -8,25 +8,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from .evenly import Piece, Schedule
+from ...core.arguments import integer
 from .last_wave import SMS
+from .stream_k import Piece, StreamK
 
 PRICE = 6  # k tiles
 
 
 @dataclass(frozen=True)
-class Owners(Schedule):
+class Owners(StreamK):
     """`tiles` tiles of C, `k_tiles` k tiles each, for at most `most` blocks that run together.
 
     Tile t of the incomplete wave belongs to block t, which leaves its last `cut` k tiles to the
     blocks without such a tile, the helpers: all that was left stands in one row, of which each
     helper takes an equal stretch. How many help, and whether tiles are cut at all, is what gives
-    the least time with the price of pieces, which stands in min_share. Raises ArgumentError,
-    naming the argument.
+    the least time. price: the traffic of a piece, in k tiles of time, if all blocks have one; of
+    fewer it is less. The way costs half as much more, rounded up, however few they are.
+    Raises ArgumentError, naming the argument.
     """
 
     most: int = SMS
-    min_share: int = PRICE
+    price: int = PRICE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer("price", self.price, 1)
 
     @cached_property
     def _cutting(self) -> tuple[int, int, int]:
@@ -40,14 +46,6 @@ class Owners(Schedule):
             if cut > 0 and over * cut >= helpers and time < found[2]:
                 found = cut, helpers, time
         return found
-
-    @property
-    def price(self) -> int:
-        """The traffic of a piece, in k tiles of time, if all blocks have one; of fewer it is less.
-
-        The way costs half as much more, rounded up, however few they are.
-        """
-        return self.min_share
 
     @property
     def busiest(self) -> int:
@@ -83,8 +81,8 @@ class Owners(Schedule):
         """The block whose stretch contains k tile x of what was left."""
         return self.split + ((x + 1) * self.helpers - 1) // (self.split * self.cut)
 
-    def pieces(self, block: int) -> list[Piece]:
-        """What a block does, in its order: pieces of tiles that are cut, then whole ones."""
+    def shared(self, block: int) -> list[Piece]:
+        """A block's pieces of tiles that are cut: what it keeps of its own, then others'."""
         kept, at, end = self.k_tiles - self.cut, self.begin(block), self.begin(block + 1)
         found, done = ([Piece(block, block, 0, kept, 0)], kept) if block < self.split else ([], 0)
         while at < end:
@@ -92,8 +90,4 @@ class Owners(Schedule):
             length = min(self.cut - left, end - at)
             found.append(Piece(block, tile, kept + left, kept + left + length, done))
             at, done = at + length, done + length
-        whole = range(self.split + block, self.tiles, self.blocks)
-        return found + [
-            Piece(block, tile, 0, self.k_tiles, done + i * self.k_tiles)
-            for i, tile in enumerate(whole)
-        ]
+        return found

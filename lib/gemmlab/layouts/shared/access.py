@@ -44,6 +44,7 @@ class Tile:
     """A tile in shared memory, without what a Layout puts between its rows.
 
     rows: how many. row_length: elements in a row. element: bytes of an element, 1, 2, 4 or 8.
+    Raises ArgumentError, naming the argument.
     """
 
     rows: int
@@ -110,6 +111,7 @@ class Layout:
     kind: "none", "pad", "swizzle" or "formula"; only the field of that kind counts. pad: unused
     elements after each row. swizzle: on flat element offsets. formula: the column, in terms of
     `row`, `col` and `L`; it must send each row onto itself.
+    Raises ArgumentError, naming the argument, and for a text that is no formula.
     """
 
     kind: str = "none"

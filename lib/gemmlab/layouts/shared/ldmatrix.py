@@ -76,7 +76,8 @@ def pointed(reader: str) -> list[tuple[int, int]]:
     """(row, chunk) that each lane of an ldmatrix points to, from row 0 and chunk 0 on.
 
     reader: one of READERS; a matrix has 8 lanes. Matrices 0 and 1 are rows 0 to 7 and 8 to 15 of
-    chunk 0; 2 and 3 the same of chunk 1. Source: PTX ISA, "ldmatrix".
+    chunk 0; 2 and 3 the same of chunk 1. Source: PTX ISA, "ldmatrix". Raises ArgumentError for
+    another reader.
     """
     choice("reader", reader, READERS)
     return [(lane % 16, lane // 16) for lane in range(SIDE * READERS[reader])]
@@ -95,6 +96,7 @@ def read(tile: ChunkTile, move: Move, reader: str, row: int = 0, chunk: int = 0)
 
     tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they stand, such as a
     BitXor. reader: one of READERS. row, chunk: in the tile, from 0; a chunk has 16 bytes.
+    Raises ArgumentError for another reader.
     """
     lanes = pointed(reader)
     addresses = np.zeros(WARP, np.int64)

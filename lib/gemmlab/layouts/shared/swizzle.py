@@ -148,6 +148,7 @@ def padded(row: ArrayLike, col: ArrayLike, row_length: int, pad: int) -> np.ndar
     """Offset, in elements, of element (row, col) if `pad` unused elements follow each row.
 
     row, col: integers or arrays that broadcast. row_length: elements in a row, without the pad.
+    Raises ArgumentError for a pad below 0.
     """
     integer("pad", pad, 0, allowed="expected a number of elements, 0 or more")
     return row_major(row, col, row_length + pad)

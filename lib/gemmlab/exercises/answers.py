@@ -1,0 +1,46 @@
+"""Answers of readers' functions, read strictly: a judge says what is wrong, it does not crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+Pair = tuple[int, int]
+
+
+class WrongAnswerError(Exception):
+    """Why an answer is wrong; its text is the verdict's message."""
+
+
+def whole(value: object) -> int:
+    """`value` as an integer. Raises TypeError or ValueError unless it equals one and is no bool."""
+    number = int(value)  # type: ignore[call-overload]  # whatever a reader returned
+    if isinstance(value, bool) or value != number:
+        raise TypeError
+    return int(number)
+
+
+def pair(value: object) -> Pair:
+    """`value` as two integers. Raises TypeError or ValueError."""
+    first, second = value  # type: ignore[misc]  # whatever a reader returned
+    return whole(first), whole(second)
+
+
+def pairs(answer: Callable[[int], object], count: int, names: str, where: str = "") -> list[Pair]:
+    """answer(0) to answer(count - 1), each a pair of integers.
+
+    names: what the two are, "row, column". where: stands before an arithmetic error.
+    Raises WrongAnswerError.
+    """
+    try:
+        return [pair(answer(i)) for i in range(count)]
+    except ArithmeticError as error:
+        raise WrongAnswerError(f"{where}{error}.") from None
+    except (TypeError, ValueError):
+        raise WrongAnswerError(f"the function must return a pair ({names}) of integers.") from None
+
+
+def once(found: Sequence[Pair], rows: int, columns: int) -> tuple[int | None, Pair | None]:
+    """The first answer outside of rows x columns, and the first place that no answer has."""
+    every = {(row, column) for row in range(rows) for column in range(columns)}
+    outside = next((i for i, at in enumerate(found) if at not in every), None)
+    return outside, min(every - set(found), default=None)
