@@ -7,8 +7,8 @@
 // Limit: loads. Every FMA needs two of them, as many as in fp32, only of half the bytes.
 // Source: article 001 kernel 01 in mixed precision.
 #pragma once
-#include "../common/half.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_01_naive {
 

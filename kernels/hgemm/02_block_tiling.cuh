@@ -8,8 +8,8 @@
 //   2 bytes a lane: half of what a wavefront can carry.
 // Source: article 001 kernel 02 in mixed precision.
 #pragma once
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_02_block_tiling {
 
@@ -32,8 +32,9 @@ __global__ void __launch_bounds__(BM* BN)
     sA[ty][tx] = A[(size_t)row * K + k_tile + tx];
     sB[ty][tx] = B[(size_t)(k_tile + ty) * N + col];
     __syncthreads();  // every value of both tiles is in place before anyone reads
-                      // [/load]
-                      // [dot]
+
+    // [/load]
+    // [dot]
 #pragma unroll
     for (int k = 0; k < BK; k += 8) {
       float rA[8];

@@ -8,8 +8,8 @@
 // Limit: instructions. Of the 161 of a k, 128 are FMAs, 24 conversions, 9 loads.
 // Source: article 001 kernel 05 in mixed precision.
 #pragma once
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_04_warp_tiling {
 
@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (int i = 0; i < BK; i += THREADS * 8 / BN)
       store8(&sB[b_row + i][b_col], load8(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
     // [dot]
     // Always 0, which the compiler cannot know. It would else merge neighbouring k of A into one

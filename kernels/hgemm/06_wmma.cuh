@@ -13,8 +13,8 @@
 #pragma once
 #include <mma.h>
 
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_06_wmma {
 
@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (int i = 0; i < BK; i += THREADS * 8 / BN)
       store8(&sB[b_row + i][b_col], load8(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
 #pragma unroll
     for (int k_mma = 0; k_mma < BK; k_mma += MMA_K) {

@@ -14,8 +14,8 @@
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_07_wmma_async {
 
@@ -66,7 +66,8 @@ __global__ void __launch_bounds__(THREADS, 2)
       cp_async_ca<16>(smem_addr(&sB[b_row + i][b_col]), gB + (size_t)i * N);
     cp_async_wait_all();  // this thread's part of both tiles is in place
     __syncthreads();      // everyone's is
-                          // [/load]
+
+    // [/load]
 
 #pragma unroll
     for (int k_mma = 0; k_mma < BK; k_mma += MMA_K) {

@@ -12,8 +12,8 @@
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_08_wmma_double_buffer {
 

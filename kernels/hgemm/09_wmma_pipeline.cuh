@@ -1,10 +1,11 @@
 // hgemm_09_wmma_pipeline: copies, fragments and products of three tiles at once.
 //
-// Change: while tile t is multiplied, the fragments of t + 1 come from shared memory, and t + 2
-// from
-//   global memory. A warp holds the fragments of a whole tile: once the products of one k_mma are
-//   issued, its registers take those of the next tile, and meanwhile the other k_mma is multiplied.
-//   So one set of fragments does, and two buffers: a tile in registers needs none.
+// Change: while tile t is multiplied, the fragments of t + 1 come from shared memory, and tile t +
+// 2
+//   comes from global memory. A warp holds the fragments of a whole tile. When the products of one
+//   k_mma are issued, its registers take the fragments of the next tile, and meanwhile the other
+//   k_mma is multiplied. One set of fragments is enough, and so are two buffers: a tile that is in
+//   registers needs no buffer.
 // The one barrier stands behind the first products of t. It says that t + 1 is in place, and that
 //   everyone has t in registers.
 // Limit: waits for fragments. A tile takes 448 wavefronts of shared memory, 256 for fragments and
@@ -16,8 +17,8 @@
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/half_vec.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half_vec.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_09_wmma_pipeline {
 

@@ -14,8 +14,8 @@
 #include <ptx/mma.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/half.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/half.cuh"
+#include "../common/launch/host.cuh"
 
 namespace hgemm_10_mma {
 
@@ -64,7 +64,8 @@ __global__ void __launch_bounds__(THREADS, 2)
       cp_async_cg(to_b_addr + i * BN * sizeof(T), gB + (size_t)i * N);
     cp_async_wait_all();  // this thread's part of both tiles is in place
     __syncthreads();      // everyone's is
-                          // [/load]
+
+    // [/load]
 
 #pragma unroll
     for (int k_mma = 0; k_mma < BK; k_mma += MMA_K) {

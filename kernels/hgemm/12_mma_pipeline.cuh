@@ -14,10 +14,10 @@
 #include <ptx/ldmatrix.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/half.cuh"
-#include "../common/host.cuh"
-#include "../common/mma_tile.cuh"
-#include "../common/swizzle.cuh"
+#include "../common/elements/half.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/mma_tile.cuh"
+#include "../common/tile/swizzle.cuh"
 
 namespace hgemm_12_mma_pipeline {
 

@@ -12,9 +12,9 @@
 #include <ptx/ldmatrix.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/host.cuh"
-#include "../common/mma_tile.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/mma_tile.cuh"
 
 namespace hgemm_13_large_tile {
 
@@ -66,7 +66,8 @@ __global__ void __launch_bounds__(THREADS, 2)
       cp_async_cg(to_b_addr + i * BN * sizeof(T), gB + (size_t)i * N);
     cp_async_wait_all();  // this thread's part of both tiles is in place
     __syncthreads();      // everyone's is
-                          // [/load]
+
+    // [/load]
 
 #pragma unroll
     for (int k_mma = 0; k_mma < BK; k_mma += MMA_K) {

@@ -10,10 +10,10 @@
 #include <ptx/ldmatrix.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/host.cuh"
-#include "../common/mma_tile.cuh"
-#include "../common/swizzle.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/mma_tile.cuh"
+#include "../common/tile/swizzle.cuh"
 
 namespace hgemm_15_double_buffer {
 

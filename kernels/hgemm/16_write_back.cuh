@@ -14,11 +14,11 @@
 #include <ptx/ldmatrix.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/host.cuh"
-#include "../common/mma_tile.cuh"
-#include "../common/swizzle.cuh"
-#include "../common/vec.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/mma_tile.cuh"
+#include "../common/tile/swizzle.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace hgemm_16_write_back {
 

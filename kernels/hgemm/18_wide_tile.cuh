@@ -16,10 +16,10 @@
 #include <ptx/mma.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/host.cuh"
-#include "../common/swizzle.cuh"
-#include "../common/write_back.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/swizzle.cuh"
+#include "../common/store/write_back.cuh"
 
 namespace hgemm_18_wide_tile {
 

@@ -11,38 +11,29 @@
 // Source: beyond the articles. M. Osama et al.: Stream-K, PPoPP 2023.
 #pragma once
 #include <ptx/cp_async.cuh>
-#include <ptx/ldmatrix.cuh>
-#include <ptx/mma.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/host.cuh"
-#include "../common/swizzle.cuh"
-#include "../common/write_back.cuh"
+#include "../common/launch/device_attribute.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/store/write_back.cuh"
+#include "../common/tile/mma_pipeline.cuh"
+#include "../common/tile/swizzle.cuh"
 
 namespace hgemm_19_stream_k {
 
 constexpr int BM = 128, BN = 256, BK = 64;
 constexpr int WM = 64, WN = 64;
-constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16;
-constexpr int WMITER = WM / MMA_M, WNITER = WN / MMA_N, STEPS = BK / MMA_K;
+constexpr int WMITER = WM / 16, WNITER = WN / 8;  // products of mma.sync.m16n8k16
 constexpr int BITS = 3, SHIFT_A = 3, SHIFT_B = 5;
-constexpr int STAGES = 4, STAGE_BYTES = BK * (BM + BN) * 2;  // a tile of A, then one of B
-constexpr int SMEM_BYTES = STAGES * STAGE_BYTES;
+constexpr int STAGES = 4, SMEM_BYTES = STAGES * BK * (BM + BN) * 2;  // tiles of A and of B
 constexpr int THREADS = 256;
+template <class T>
+using Pipeline = MmaPipeline<T, BM, BN, WM, WN, STAGES, false>;
 constexpr int MIN_SHARE = 32;  // k tiles: the least that cutting must save, the shortest stretch
 
 // One block fits on an SM, by its shared memory.
-inline int resident_blocks() {
-  int device = 0, sms = 1;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  return sms;
-}
-
-__device__ __forceinline__ int after(int stage) {
-  return stage == SMEM_BYTES - STAGE_BYTES ? 0 : stage + STAGE_BYTES;
-}
+inline int resident_blocks() { return device_attribute(cudaDevAttrMultiProcessorCount); }
 
 // [schedule]
 // The k tiles of the first `split` tiles of C stand in one row. The first `sharers` blocks take
@@ -83,17 +74,8 @@ __global__ void __launch_bounds__(THREADS, 1)
   const T *A_from = A + (size_t)row * K + col, *B_from = B + (size_t)row * N + col;
   const uint32_t to_a_addr = smem_addr(sA + swizzle<BITS, SHIFT_A>(row * BK + col));
   const uint32_t to_b_addr = smem_addr(sB + swizzle<BITS, SHIFT_B>(row * BN + col));
-  // Computing: warp (warp_id / (BN / WN), warp_id % (BN / WN)). Of a 16x16 of A or B, lane l names
-  // row l % 16, in its left half for l < 16, else in its right one.
-  const int m = warp_id / (BN / WN) * WM;
-  const int n = warp_id % (BN / WN) * WN;
-  const int a_from = (m + lane_id % 16) * BK + lane_id / 16 * 8;
-  const int b_from = lane_id % 16 * BN + n + lane_id / 16 * 8;
-  const uint32_t sA_addr = smem_addr(sA + swizzle<BITS, SHIFT_A>(a_from));
-  uint32_t sB_addr[WNITER / 2];  // of each 16 columns: an XOR for each load would take longer
-#pragma unroll
-  for (int j = 0; j < WNITER / 2; ++j)
-    sB_addr[j] = smem_addr(sB + swizzle<BITS, SHIFT_B>(b_from + j * 16));
+  uint32_t sB_addr[WNITER / 2];
+  const uint32_t sA_addr = Pipeline<T>::fragments(sB_addr, sA, sB, warp_id, lane_id);
   // [/map]
 
   // [load]
@@ -115,39 +97,11 @@ __global__ void __launch_bounds__(THREADS, 1)
   };
   // [/load]
 
-  // [fragments]
-  // Two sets: step % 2 is multiplied, the other is loaded. rB[.][j] is two fragments side by side.
-  uint32_t rA[2][WMITER][4], rB[2][WNITER / 2][4];
-  auto load_fragments = [&](int step, int stage) {
-#pragma unroll
-    for (int j = 0; j < WNITER / 2; ++j)
-      ldmatrix_x4_trans(rB[step % 2][j], sB_addr[j] + stage + step * MMA_K * BN * sizeof(T));
-    const uint32_t a_addr = (sA_addr + stage) ^ step * MMA_K * sizeof(T);
-#pragma unroll
-    for (int i = 0; i < WMITER; ++i)
-      ldmatrix_x4(rA[step % 2][i], a_addr + i * MMA_M * BK * sizeof(T));
-  };
-  // [/fragments]
-
-  // [products]
   float acc[WMITER][WNITER][4];
   auto clear_sums = [&] {
 #pragma unroll
     for (int i = 0; i < WMITER * WNITER * 4; ++i) acc[i / 4 / WNITER][i / 4 % WNITER][i % 4] = 0.0f;
   };
-  auto multiply = [&](int step) {
-#pragma unroll
-    for (int j = 0; j < WNITER; ++j)
-#pragma unroll
-      for (int turn = 0; turn < WMITER; ++turn) {
-        const int i = j % 2 ? WMITER - 1 - turn : turn;
-        const uint32_t* b = &rB[step % 2][j / 2][j % 2 * 2];
-        const uint32_t fragment[2] = {b[0], b[1]};
-        mma_m16n8k16<T>(acc[i][j], rA[step % 2][i], fragment);
-      }
-  };
-  // [/products]
-
   // [share]
   int next = share.begin(blockIdx.x);         // of this block's stretch of k tiles
   int whole = share.split + (int)blockIdx.x;  // then of the whole tiles of C
@@ -169,33 +123,9 @@ __global__ void __launch_bounds__(THREADS, 1)
     depth = (k_end - k_begin) * BK;
     // [/share]
 
-    // [pipeline]
     clear_sums();
     __syncthreads();  // everyone is done with the last tile of C
-#pragma unroll
-    for (int i = 0; i < STAGES - 1; ++i) copy_tiles(i * BK, i * STAGE_BYTES);
-    cp_async_wait<STAGES - 2>();
-    __syncthreads();
-    int stage = 0, free_stage = SMEM_BYTES - STAGE_BYTES;  // as offsets
-    load_fragments(0, 0);                                  // of K == 0: of anything, and not used
-#pragma unroll 1
-    for (int k_tile = 0; k_tile < depth; k_tile += BK) {
-#pragma unroll
-      for (int step = 0; step < STEPS; ++step) {
-        if (step == STEPS - 1) {
-          cp_async_wait<STAGES - 2>();  // this thread's part of the next tiles is in place
-          __syncthreads();              // everyone's is; and everyone has read the present ones
-          stage = k_tile + BK == depth ? 0 : after(stage);
-        }
-        load_fragments((step + 1) % STEPS, stage);  // behind the last tile: stage 0, and not used
-        if (step == 0) {
-          copy_tiles(k_tile + (STAGES - 1) * BK, free_stage);
-          free_stage = after(free_stage);
-        }
-        multiply(step);
-      }
-    }
-    // [/pipeline]
+    Pipeline<T>::multiply_tiles(acc, sA_addr, sB_addr, copy_tiles, 0, depth);
 
     // [fixup]
     if (depth < K) {  // a part of the sums: leave it, and add all up if it is the last
@@ -260,12 +190,11 @@ template <class T, class TC>
 inline cudaError_t launch_hgemm_19_stream_k(const GemmArgs& g, cudaStream_t stream) {
   using namespace hgemm_19_stream_k;
   static_assert(is_half<T>, "16-bit inputs");
-  static_assert(THREADS == 32 * (BM / WM) * (BN / WN), "one warp per 64x64 of the tile");
+  static_assert(THREADS == Pipeline<T>::THREADS, "one warp per 64x64 of the tile");
+  static_assert(SMEM_BYTES == Pipeline<T>::SMEM_BYTES && SHIFT_B == Pipeline<T>::SHIFT_B,
+                "one tile");
   static_assert(BK == 64 && BN % 64 == 0 && THREADS == 256, "8 threads copy 64 elements");
-  static_assert(8 << (BITS + SHIFT_A) <= MMA_M * BK, "16 rows of sA on, the swizzle is the same");
-  static_assert(8 << (BITS + SHIFT_B) <= MMA_K * BN, "16 rows of sB on, the swizzle is the same");
   static_assert(BM * BN * 4 + 4 <= SMEM_BYTES, "shared memory holds a part and a flag");
-  static_assert(STAGES >= 3 && STEPS % 2 == 0, "fragments alternate between two sets");
   const Schedule share(g.M / BM * (g.N / BN), g.K / BK, resident_blocks());
   float4* parts = static_cast<float4*>(g.workspace);
   int* arrived = reinterpret_cast<int*>(parts + (size_t)share.sharers * 2 * BM * BN / 4);

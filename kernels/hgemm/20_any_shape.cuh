@@ -9,36 +9,31 @@
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/grid.cuh>
-#include <ptx/ldmatrix.cuh>
-#include <ptx/mma.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/dependent_launch.cuh"
-#include "../common/host.cuh"
-#include "../common/padded_half.cuh"
-#include "../common/split_k_half.cuh"
-#include "../common/swizzle.cuh"
-#include "../common/write_back_guarded.cuh"
+#include "../common/launch/dependent_launch.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/shape/padded.cuh"
+#include "../common/shape/split_k.cuh"
+#include "../common/store/write_back.cuh"
+#include "../common/tile/mma_pipeline.cuh"
+#include "../common/tile/swizzle.cuh"
 
 namespace hgemm_20_any_shape {
 
-constexpr int BK = 64;
-constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16, STEPS = BK / MMA_K;
-constexpr int BITS = 3, SHIFT_A = 3;
+constexpr int BK = 64, BITS = 3, SHIFT_A = 3;
 
 // BM x BN for a block, WM x WN for a warp.
 template <int BM_, int BN_, int WM_, int WN_, int STAGES_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, WM = WM_, WN = WN_, STAGES = STAGES_;
-  static constexpr int WMITER = WM / MMA_M, WNITER = WN / MMA_N;
-  static constexpr int SHIFT_B = 3 + BN / 128;            // rows of 64, 128 or 256 elements
-  static constexpr int STAGE_BYTES = BK * (BM + BN) * 2;  // a tile of A, then one of B
-  static constexpr int SMEM_BYTES = STAGES * STAGE_BYTES;
+  static constexpr int WMITER = WM / 16, WNITER = WN / 8;         // products of mma.sync.m16n8k16
+  static constexpr int SHIFT_B = 3 + BN / 128;                    // rows of 64, 128 or 256 elements
+  static constexpr int SMEM_BYTES = STAGES * BK * (BM + BN) * 2;  // tiles of A and of B
   static constexpr int THREADS = 32 * (BM / WM) * (BN / WN);
   static_assert(BM % (THREADS / 8) == 0 && BN % 64 == 0, "8 threads copy 64 elements");
   static_assert(THREADS % 64 == 0, "8 rows of sA or sB on, the swizzle is the same");
-  static_assert(STAGES >= 3 && STEPS % 2 == 0, "fragments alternate between two sets");
   static_assert(BM * BN * 4 <= SMEM_BYTES, "the tile of C takes the place of those of A and B");
 };
 
@@ -47,7 +42,7 @@ template <class T, class TC, class S, bool GUARDED>
 __global__ void __launch_bounds__(S::THREADS, 1) kernel(GemmArgs g, int lda, int ldb, int slice_k) {
   constexpr int BM = S::BM, BN = S::BN, WM = S::WM, WN = S::WN, THREADS = S::THREADS;
   constexpr int WMITER = S::WMITER, WNITER = S::WNITER, SHIFT_B = S::SHIFT_B;
-  constexpr int STAGES = S::STAGES, STAGE_BYTES = S::STAGE_BYTES, SMEM_BYTES = S::SMEM_BYTES;
+  using Pipeline = MmaPipeline<T, BM, BN, WM, WN, S::STAGES, true>;
   extern __shared__ __align__(128) unsigned char smem[];
   T *sA = reinterpret_cast<T*>(smem), *sB = sA + BM * BK;  // in stage 0
   TC* sC = reinterpret_cast<TC*>(smem);                    // after the tiles of A and B
@@ -68,17 +63,8 @@ __global__ void __launch_bounds__(S::THREADS, 1) kernel(GemmArgs g, int lda, int
   TC* gC = static_cast<TC*>(g.C) + ((size_t)blockIdx.z * M + block_m) * N + block_n;
   const uint32_t to_a_addr = smem_addr(sA + swizzle<BITS, SHIFT_A>(row * BK + col));
   const uint32_t to_b_addr = smem_addr(sB + swizzle<BITS, SHIFT_B>(row * BN + col));
-  // Computing: warp (warp_id / (BN / WN), warp_id % (BN / WN)). Of a 16x16 of A or B, lane l names
-  // row l % 16, in its left half for l < 16, else in its right one.
-  const int m = warp_id / (BN / WN) * WM;
-  const int n = warp_id % (BN / WN) * WN;
-  const int a_from = (m + lane_id % 16) * BK + lane_id / 16 * 8;
-  const int b_from = lane_id % 16 * BN + n + lane_id / 16 * 8;
-  const uint32_t sA_addr = smem_addr(sA + swizzle<BITS, SHIFT_A>(a_from));
-  uint32_t sB_addr[WNITER / 2];  // of each 16 columns: an XOR for each load would take longer
-#pragma unroll
-  for (int j = 0; j < WNITER / 2; ++j)
-    sB_addr[j] = smem_addr(sB + swizzle<BITS, SHIFT_B>(b_from + j * 16));
+  uint32_t sB_addr[WNITER / 2];
+  const uint32_t sA_addr = Pipeline::fragments(sB_addr, sA, sB, warp_id, lane_id);
 
   // [load]
   // Chunks of 8 elements are inside or not: where K or N is no multiple of 8, the rows go on, with
@@ -110,61 +96,10 @@ __global__ void __launch_bounds__(S::THREADS, 1) kernel(GemmArgs g, int lda, int
   };
   // [/load]
 
-  // Two sets: step % 2 is multiplied, the other is loaded. rB[.][j] is two fragments side by side.
-  uint32_t rA[2][WMITER][4], rB[2][WNITER / 2][4];
-  auto load_fragments = [&](int step, int stage) {
-#pragma unroll
-    for (int j = 0; j < WNITER / 2; ++j)
-      ldmatrix_x4_trans(rB[step % 2][j], sB_addr[j] + stage + step * MMA_K * BN * sizeof(T));
-    const uint32_t a_addr = (sA_addr + stage) ^ step * MMA_K * sizeof(T);
-#pragma unroll
-    for (int i = 0; i < WMITER; ++i)
-      ldmatrix_x4(rA[step % 2][i], a_addr + i * MMA_M * BK * sizeof(T));
-  };
   float acc[WMITER][WNITER][4] = {};
-  auto multiply = [&](int step) {
-#pragma unroll
-    for (int j = 0; j < WNITER; ++j)
-#pragma unroll
-      for (int turn = 0; turn < WMITER; ++turn) {
-        const int i = j % 2 ? WMITER - 1 - turn : turn;
-        const uint32_t* b = &rB[step % 2][j / 2][j % 2 * 2];
-        const uint32_t fragment[2] = {b[0], b[1]};
-        mma_m16n8k16<T>(acc[i][j], rA[step % 2][i], fragment);
-      }
-  };
-
-  // [pipeline]
-  auto after = [](int stage) {
-    return stage == SMEM_BYTES - STAGE_BYTES ? 0 : stage + STAGE_BYTES;
-  };
-#pragma unroll
-  for (int i = 0; i < STAGES - 1; ++i) copy_tiles(k_begin + i * BK, i * STAGE_BYTES);
-  cp_async_wait<STAGES - 2>();
-  __syncthreads();
-  int stage = 0, free_stage = SMEM_BYTES - STAGE_BYTES;  // as offsets
-  if (k_begin < k_end) load_fragments(0, 0);
-#pragma unroll 1
-  for (int k_tile = k_begin; k_tile < k_end; k_tile += BK) {
-#pragma unroll
-    for (int step = 0; step < STEPS; ++step) {
-      if (step == STEPS - 1) {
-        cp_async_wait<STAGES - 2>();  // this thread's part of the next tiles is in place
-        __syncthreads();              // everyone's is; and everyone has read the present ones
-        stage = k_tile + BK >= k_end ? 0 : after(stage);
-      }
-      load_fragments((step + 1) % STEPS, stage);  // behind the last tile: stage 0, and not used
-      if (step == 0) {
-        copy_tiles(k_tile + (STAGES - 1) * BK, free_stage);
-        free_stage = after(free_stage);
-      }
-      multiply(step);
-    }
-  }
-  // [/pipeline]
-
-  write_back_guarded<BM, BN, WM, WN, THREADS, GUARDED>(sC, gC, N, M - block_m, N - block_n, acc,
-                                                       g.alpha, g.beta);
+  Pipeline::multiply_tiles(acc, sA_addr, sB_addr, copy_tiles, k_begin, k_end);
+  write_back_guarded<BM, BN, WM, WN, THREADS, S::SMEM_BYTES, GUARDED>(
+      sC, gC, N, M - block_m, N - block_n, acc, g.alpha, g.beta);
 }
 
 // [configurations]
@@ -182,50 +117,11 @@ auto with_tile(int tile, F f) {
 }
 // [/configurations]
 
-// [choice]
-constexpr int COST[TILES] = {100, 100, 105, 125, 125, 160};  // of an element of C, 64 k deep
-constexpr long long ADDING = 8000000;                        // of add_slices, in the same unit
-constexpr int MIN_SLICE = 4;                                 // k tiles
+}  // namespace hgemm_20_any_shape
 
-inline int attribute(cudaDeviceAttr which) {
-  int device = 0, value = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&value, which, device);
-  return value;
-}
+#include "20_any_shape_host.cuh"  // Choice and choose
 
-struct Choice {
-  int tile = -1, slices = 1, slice_k = BK;  // tile -1: none has room
-};
-
-// The configuration asked for, else the one that should take least time: one tile after the other
-// on each SM, where a smaller one takes longer for an element. Slices: as many as fill the SMs
-// once.
-inline Choice choose(const GemmArgs& g) {
-  const int sms = attribute(cudaDevAttrMultiProcessorCount), k_tiles = ceil_div(g.K, BK);
-  const int room = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  const bool asked = g.config >= 0 && g.config < CONFIGS;
-  Choice best;
-  long long least = 0;
-  for (int i = asked ? g.config : 0; i <= (asked ? g.config : CONFIGS - 1); ++i) {
-    const int tile = i < TILES ? i : i - TILES + SPLIT;
-    with_tile(tile, [&](auto of) {
-      using S = decltype(of);
-      const int tiles = ceil_div(g.M, S::BM) * ceil_div(g.N, S::BN);
-      const int wanted = i < TILES || tiles == 0 ? 1 : min(sms / tiles, k_tiles / MIN_SLICE);
-      const int deep = max(1, ceil_div(k_tiles, max(1, wanted)));
-      const int slices = max(1, ceil_div(k_tiles, deep));
-      const long long cost =
-          (long long)S::BM * S::BN * COST[tile] * deep * ceil_div(tiles * slices, sms) +
-          (slices > 1 ? ADDING : 0);
-      if (S::SMEM_BYTES > room || (best.tile >= 0 && cost >= least)) return;
-      best = {tile, slices, deep * BK};
-      least = cost;
-    });
-  }
-  return best;
-}
-// [/choice]
+namespace hgemm_20_any_shape {
 
 // [run]
 // TO: the type of what is written, to C or to the slices' sums.

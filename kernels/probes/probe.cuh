@@ -1,6 +1,6 @@
 // What the probes share: kernels that measure the GPU itself instead of multiplying matrices.
 #pragma once
-#include "../common/host.cuh"
+#include "../common/launch/host.cuh"
 
 struct ProbeArgs {
   const void* in;   // read.cuh: what is read

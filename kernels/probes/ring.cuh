@@ -13,8 +13,8 @@
 #include <ptx/smem.cuh>
 #include <ptx/tma.cuh>
 
-#include "../common/host.cuh"
-#include "../common/tensor_map.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/launch/tensor_map.cuh"
 
 namespace ring {
 

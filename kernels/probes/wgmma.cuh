@@ -11,7 +11,7 @@
 #include <ptx/smem.cuh>
 #include <ptx/wgmma.cuh>
 
-#include "../common/wgmma_descriptor.cuh"
+#include "../common/tile/wgmma_descriptor.cuh"
 #include "cycles.cuh"
 
 namespace probe_wgmma {

@@ -11,7 +11,7 @@
 
 #include <type_traits>
 
-#include "../common/host.cuh"
+#include "../common/launch/host.cuh"
 
 namespace wmma_map {
 

@@ -1,5 +1,5 @@
 // The copy engine (TMA): one thread moves a two-dimensional box between global and shared memory. A
-// tensor map, made on the host (common/tensor_map.cuh), describes the tensor, the box and how its
+// tensor map, made on the host (launch/tensor_map.cuh), describes the tensor, the box and how its
 // 16-byte chunks stand in shared memory. What lies outside of the tensor is loaded as zero, and not
 // stored. PTX ISA, "Data Movement and Conversion Instructions: cp.async.bulk.tensor". From sm_90
 // on.

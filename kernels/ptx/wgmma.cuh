@@ -10,7 +10,7 @@
 //   a[0] (row 16w + g,     k = 2q)      a[2] (row 16w + g,     k = 2q + 8)
 //   a[1] (row 16w + g + 8, k = 2q)      a[3] (row 16w + g + 8, k = 2q + 8)
 // A and B in shared memory: a descriptor says where and in which layout
-// (common/wgmma_descriptor.cuh).
+// (common/tile/wgmma_descriptor.cuh).
 //
 // In between, registers and shared memory belong to the tensor core. The order of things is
 //   fence_proxy_async()   if threads have written the operands to shared memory; then a barrier

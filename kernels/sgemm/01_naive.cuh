@@ -5,8 +5,8 @@
 // Limit: the data stage of the L1 cache, 32 wavefronts for each load of A.
 // Source: the textbook triple loop with the axes the wrong way round.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
 
 namespace sgemm_01_naive {
 

@@ -5,8 +5,8 @@
 // Limit: loads. Every FMA needs two of them, and the L1 serves a warp's load in one cycle at best.
 // Source: article 003 sgemm_naive, article 001 kernel 01.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
 
 namespace sgemm_02_coalesced {
 

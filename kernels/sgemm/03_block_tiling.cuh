@@ -8,9 +8,9 @@
 // Limit: shared-memory wavefronts. Per four FMAs a warp spends 2 on A and 4 on B.
 // Source: article 001 kernel 02.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_03_block_tiling {
 
@@ -32,8 +32,9 @@ __global__ void __launch_bounds__(BM* BN)
     sA[ty][tx] = A[(size_t)row * K + k_tile + tx];
     sB[ty][tx] = B[(size_t)(k_tile + ty) * N + col];
     __syncthreads();  // every value of both tiles is in place before anyone reads
-                      // [/load]
-                      // [dot]
+
+    // [/load]
+    // [dot]
 #pragma unroll
     for (int k = 0; k < BK; k += 4) {
       const float4 a = load4(&sA[ty][k]);  // the same 16 bytes for all lanes

@@ -10,9 +10,9 @@
 //   8 * 64 = 512 bytes apart and meet in the same four banks: 8 wavefronts where 2 would do.
 // Source: article 003 sgemm_tiling (four k of A per load, as the compiler merges them).
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_04_register_tiling {
 
@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int i = 0; i < BK; i += 8) store4(&sB[b_row + i][b_col], load4(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
     // [dot]
 #pragma unroll 2  // all four at once would keep more of A than 128 registers hold

@@ -7,9 +7,9 @@
 // Limit: the FMA pipe and what delays it; the stores' conflicts are the part to remove next.
 // Source: article 003 sgemm_at_tiling.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_05_transposed_a {
 
@@ -53,7 +53,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int i = 0; i < BK; i += 8) store4(&sB[b_row + i][b_col], load4(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
     // [dot]
 #pragma unroll

@@ -9,9 +9,9 @@
 // Limit: the FMA pipe and the latency around the two barriers. C is written once, so little is won.
 // Source: article 003 sgemm_at_bcf_swizzling_rw.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_07_coalesced_c {
 
@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
     for (int i = 0; i < BK; i += 8) store4(&sB[b_row + i][b_col], load4(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
     // [dot]
 #pragma unroll

@@ -8,9 +8,9 @@
 // Limit: the FMA pipe. Two blocks on an SM had hidden much of the wait for global memory before.
 // Source: article 003 sgemm_at_bcf_swizzling_dbf_rw.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_08_double_buffer {
 

@@ -9,8 +9,8 @@
 //   store of C touches 32 sectors for 128 bytes.
 // Source: article 001 kernel 03.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
 
 namespace sgemm_09_thread_coarsening {
 

@@ -10,9 +10,9 @@
 //   and warp, 256 cycles a block for 128 cycles of FMAs.
 // Source: article 001 kernel 04.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_10_vectorized {
 
@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     for (int i = 0; i < BK; i += THREADS * 4 / BN)
       store4(&sB[b_row + i][b_col], load4(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
     // [dot]
     // Always 0, which the compiler cannot know. It would else merge neighbouring k of A into one

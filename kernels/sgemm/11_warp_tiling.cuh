@@ -9,9 +9,9 @@
 // Limit: shared-memory wavefronts: 4 * 48 = 192 cycles a block and k, for 128 cycles of FMAs.
 // Source: article 001 kernel 05.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_11_warp_tiling {
 
@@ -51,7 +51,8 @@ __global__ void __launch_bounds__(THREADS, 3)
     for (int i = 0; i < BK; i += THREADS * 4 / BN)
       store4(&sB[b_row + i][b_col], load4(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
     // [dot]
     // Always 0, which the compiler cannot know. It would else merge neighbouring k of A into one

@@ -9,9 +9,9 @@
 //   the stores add 1,152 cycles a tile, between two barriers, to 4,096 of FMAs.
 // Source: article 001 kernel 07.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_13_subtiles_transposed_a {
 
@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(THREADS, 3)
     for (int i = 0; i < BK; i += THREADS * 4 / BN)
       store4(&sB[b_row + i][b_col], load4(gB + (size_t)i * N));
     __syncthreads();  // both tiles are in place
-                      // [/load]
+
+    // [/load]
 
     // [dot]
 #pragma unroll 8  // loads for one k are on their way during the products of another

@@ -12,9 +12,9 @@
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>
 
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_14_async_double_buffer {
 

@@ -7,9 +7,9 @@
 // Limit: the FMA pipe, fed by two warps a scheduler; what the register file can deliver to it.
 // Source: beyond the articles.
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 
 namespace sgemm_15_large_thread_tile {
 

@@ -9,9 +9,9 @@
 // Source: beyond the articles. K. Goto, R. van de Geijn: Anatomy of High-Performance Matrix
 //   Multiplication, ACM TOMS 34 (2008).
 #pragma once
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/vec.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/elements/vec.cuh"
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>
 

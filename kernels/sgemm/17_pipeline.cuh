@@ -8,11 +8,11 @@
 // Limit: the FMA pipe; the last wave of blocks.
 // Source: beyond the articles; the shape of CUTLASS' multistage kernels.
 #pragma once
-#include "../common/dependent_launch.cuh"
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/pack.cuh"
-#include "../common/vec.cuh"
+#include "../common/launch/dependent_launch.cuh"
+#include "../common/elements/epilogue.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/shape/pack.cuh"
+#include "../common/elements/vec.cuh"
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>
 

@@ -10,33 +10,24 @@
 // Limit: the FMA pipe.
 // Source: beyond the articles. M. Osama et al.: Stream-K, PPoPP 2023.
 #pragma once
-#include "../common/block_order.cuh"
-#include "../common/dependent_launch.cuh"
-#include "../common/epilogue.cuh"
-#include "../common/host.cuh"
-#include "../common/outer_product.cuh"
-#include "../common/pack.cuh"
-#include "../common/vec.cuh"
-#include <ptx/cp_async.cuh>
-#include <ptx/smem.cuh>
+#include "../common/launch/dependent_launch.cuh"
+#include "../common/launch/device_attribute.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/shape/pack.cuh"
+#include "../common/tile/fp32_pipeline.cuh"
 
 namespace sgemm_19_stream_k {
 
 constexpr int BM = 128, BN = 128, BK = 16;
 constexpr int WM = 64, WN = 64;
 constexpr int TM = 8, TN = 16;
-constexpr int LM = 8, LN = 4;                      // the lanes of a warp: 8 rows x 4 columns
-constexpr int STAGES = 3, STAGE = BK * (BM + BN);  // floats: a tile of A, then one of B
-constexpr int THREADS = 128;
+constexpr int STAGES = 3, THREADS = 128;
+using Pipeline = Fp32Pipeline<BM, BN, BK, WM, WN, TM, TN, STAGES>;
 constexpr int MIN_SHARE = 8;  // k tiles; below that, parts cost more than an idle SM
 
 // Two blocks fit on an SM, by their registers.
-inline int resident_blocks() {
-  int device = 0, sms = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  return 2 * sms;
-}
+inline int resident_blocks() { return 2 * device_attribute(cudaDevAttrMultiProcessorCount); }
 
 // [reversed]
 // Four sums in reverse order. A 16-byte store takes four registers in a row, the first a multiple
@@ -80,44 +71,14 @@ struct Schedule {
 };
 // [/schedule]
 
-// [load]
-// This thread's copies of a tile of A and one of B: 32 threads hold a row of either (128 floats),
-// 128 threads 4 rows.
-struct Copies {
-  const float *gA, *gB;  // of the next tiles
-  int N;
-  uint32_t sA, sB;  // in stage 0
-
-  __device__ __forceinline__ void copy_tiles(int stage) const {
-    const uint32_t offset = stage * STAGE * sizeof(float);
-#pragma unroll
-    for (int i = 0; i < BK; i += THREADS * 4 / BM) {
-      cp_async_cg(sA + offset + i * BM * sizeof(float), gA + i * BM);
-      cp_async_cg(sB + offset + i * BN * sizeof(float), gB + (size_t)i * N);
-    }
-  }
-  __device__ __forceinline__ void advance() {
-    gA += BK * BM;
-    gB += (size_t)BK * N;
-  }
-};
-// [/load]
-
 __global__ void __launch_bounds__(THREADS, 2)
     kernel(const float* panels, const float* B, float* C, float4* parts, int* arrived,
            Schedule share, int M, int N, int K, float alpha, float beta) {
-  __shared__ __align__(16) float smem[STAGES * STAGE];
+  __shared__ __align__(16) float smem[STAGES * Pipeline::STAGE];
   grid_dependency_wait();  // pack has ended
 
-  // [map]
-  // Warp (warp_m, warp_n), lane (lane_m, lane_n): of their 64x64, a lane has 4 of every 32 rows and
-  // 4 of every 16 columns.
   const int tid = threadIdx.x;
-  const int warp_id = tid / 32, lane_id = tid % 32;
-  const int warp_m = warp_id / (BN / WN), warp_n = warp_id % (BN / WN);
-  const int lane_m = lane_id / LN, lane_n = lane_id % LN;
-  // [/map]
-
+  Pipeline pipeline;
   // [share]
   int next = share.begin(blockIdx.x);
   const int mine = next, end = share.begin(blockIdx.x + 1);  // of the shared k tiles
@@ -137,60 +98,12 @@ __global__ void __launch_bounds__(THREADS, 2)
     const int tiles = k_end - k_begin;
     const int2 tile_mn = tile_at(t, M / BM, N / BN);
     const int block_m = tile_mn.x * BM, block_n = tile_mn.y * BN;
-    Copies copies;
-    copies.N = N;
-    copies.gA = panels + (size_t)block_m * K + (size_t)k_begin * BK * BM + tid * 4;
-    copies.sA = smem_addr(smem) + tid * 16;
-    copies.gB = B + (size_t)(k_begin * BK + tid / 32) * N + block_n + tid % 32 * 4;
-    copies.sB = copies.sA + BK * BM * sizeof(float);
+    pipeline.start(smem, panels, B, N, K, block_m, block_n, k_begin);
     // [/share]
 
-    // [pipeline]
     float acc[TM][TN] = {};
     __syncthreads();  // everyone is done with the last tile of C
-#pragma unroll
-    for (int stage = 0; stage < STAGES - 1; ++stage) {
-      if (stage < tiles) {
-        copies.copy_tiles(stage);
-        copies.advance();
-      }
-      cp_async_commit();  // empty if there is no such tile: the count of groups stays
-    }
-    cp_async_wait<STAGES - 2>();  // this thread's copies of tile 0 have arrived
-    __syncthreads();              // and everyone's
-
-    float rA[2][TM], rB[2][TN];  // the fragments of this k and of the next one
-    const float* sA = smem + warp_m * WM + lane_m * 4;  // this thread's place in stage 0
-    const float* sB = smem + BK * BM + warp_n * WN + lane_n * 4;
-    const float *pA = sA, *pB = sB;  // and in the present stage
-    auto load_fragments = [&](int k) {
-#pragma unroll
-      for (int j = 0; j < TN; j += 4) unpack4(&rB[k % 2][j], load4(pB + k * BN + j * LN));
-#pragma unroll
-      for (int i = 0; i < TM; i += 4) unpack4(&rA[k % 2][i], load4(pA + k * BM + i * LM));
-    };
-    if (tiles > 0) load_fragments(0);
-    int stage = 0, free_stage = STAGES - 1;  // of this tile; of the tile STAGES - 1 further on
-    for (int tile = 0; tile < tiles; ++tile) {
-#pragma unroll
-      for (int k = 0; k < BK; ++k) {
-        if (k == BK - 1) {
-          cp_async_wait<STAGES - 2>();
-          __syncthreads();  // the next tile is in place; everyone has read the last k of this one
-          stage = stage + 1 == STAGES || tile + 1 == tiles ? 0 : stage + 1;
-          pA = sA + stage * STAGE, pB = sB + stage * STAGE;
-        }
-        load_fragments((k + 1) % BK);  // behind the last tile: from stage 0, and not used
-        if (k == 0 && tile + STAGES - 1 < tiles) copies.copy_tiles(free_stage);
-        if (k == BK - 2) {
-          cp_async_commit();
-          copies.advance();
-          free_stage = free_stage + 1 == STAGES ? 0 : free_stage + 1;
-        }
-        outer_product(acc, rA[k % 2], rB[k % 2]);
-      }
-    }
-    // [/pipeline]
+    pipeline.multiply_tiles(acc, smem, tiles);
 
     // [fixup]
     if (tiles < share.k_tiles) {  // a part of the sums: leave it, and add all up if it is the last
@@ -228,15 +141,7 @@ __global__ void __launch_bounds__(THREADS, 2)
     }
     // [/fixup]
 
-    // [store]
-#pragma unroll
-    for (int i = 0; i < TM; ++i) {
-      const int m = block_m + warp_m * WM + lane_m * 4 + i / 4 * (4 * LM) + i % 4;
-      float* gC = C + (size_t)m * N + block_n + warp_n * WN + lane_n * 4;
-#pragma unroll
-      for (int j = 0; j < TN; j += 4) write_c4(gC + j * LN, &acc[i][j], alpha, beta);
-    }
-    // [/store]
+    pipeline.write(C, acc, block_m, block_n, alpha, beta);
   }
 }
 
@@ -253,10 +158,7 @@ inline size_t workspace_sgemm_19_stream_k(const GemmArgs& g) {
 // M and N are multiples of 128, K of 16; A, B and C are 16-byte aligned.
 inline cudaError_t launch_sgemm_19_stream_k(const GemmArgs& g, cudaStream_t stream) {
   using namespace sgemm_19_stream_k;
-  static_assert(LM * LN == 32 && LM * TM == WM && LN * TN == WN, "32 lanes fill a warp's tile");
-  static_assert(THREADS == BM / TM * (BN / TN), "one thread per 8x16 of the tile");
-  static_assert(BM == BN, "one copy mapping for both tiles");
-  static_assert(STAGES >= 2 && BK % 2 == 0, "fragments alternate between two sets");
+  static_assert(THREADS == Pipeline::THREADS, "one thread per 8x16 of the tile");
   const int tiles = g.M / BM * (g.N / BN);
   const Schedule share(tiles, g.K / BK, resident_blocks());
   float* panels = static_cast<float*>(g.workspace);

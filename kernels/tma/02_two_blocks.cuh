@@ -13,12 +13,12 @@
 #include <ptx/smem.cuh>
 #include <ptx/tma.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/host.cuh"
-#include "../common/mma_tile.cuh"
-#include "../common/swizzle.cuh"
-#include "../common/tensor_map.cuh"
-#include "../common/write_back.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/mma_tile.cuh"
+#include "../common/tile/swizzle.cuh"
+#include "../common/launch/tensor_map.cuh"
+#include "../common/store/write_back.cuh"
 
 namespace tma_02_two_blocks {
 

@@ -14,11 +14,11 @@
 #include <ptx/smem.cuh>
 #include <ptx/tma.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/host.cuh"
-#include "../common/mma_tile.cuh"
-#include "../common/swizzle.cuh"
-#include "../common/tensor_map.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/mma_tile.cuh"
+#include "../common/tile/swizzle.cuh"
+#include "../common/launch/tensor_map.cuh"
 
 namespace tma_03_store {
 

@@ -16,11 +16,11 @@
 #include <ptx/tma.cuh>
 #include <ptx/warp.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/host.cuh"
-#include "../common/mma_tile.cuh"
-#include "../common/swizzle.cuh"
-#include "../common/tensor_map.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/tile/mma_tile.cuh"
+#include "../common/tile/swizzle.cuh"
+#include "../common/launch/tensor_map.cuh"
 
 namespace tma_04_producer_warp {
 

@@ -11,14 +11,14 @@
 #include <ptx/tma.cuh>
 #include <ptx/warp.cuh>
 
-#include "../common/block_order.cuh"
-#include "../common/device_attribute.cuh"
-#include "../common/host.cuh"
-#include "../common/shared_memory.cuh"
-#include "../common/stage_ring.cuh"
-#include "../common/tensor_map.cuh"
-#include "../common/warp_store.cuh"
-#include "../common/warp_tile.cuh"
+#include "../common/order/block_order.cuh"
+#include "../common/launch/device_attribute.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/launch/shared_memory.cuh"
+#include "../common/tile/stage_ring.cuh"
+#include "../common/launch/tensor_map.cuh"
+#include "../common/store/warp_store.cuh"
+#include "../common/tile/warp_tile.cuh"
 
 namespace tma_06_persistent {
 

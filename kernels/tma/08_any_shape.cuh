@@ -15,17 +15,14 @@
 #include <ptx/tma.cuh>
 #include <ptx/warp.cuh>
 
-#include "../common/dependent_launch.cuh"
-#include "../common/device_attribute.cuh"
-#include "../common/edges_first.cuh"
-#include "../common/host.cuh"
-#include "../common/realigned.cuh"
-#include "../common/shared_memory.cuh"
-#include "../common/stage_ring.cuh"
-#include "../common/stream_k.cuh"
-#include "../common/tensor_map.cuh"
-#include "../common/warp_store.cuh"
-#include "../common/warp_tile.cuh"
+#include "../common/launch/device_attribute.cuh"
+#include "../common/order/edges_first.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/shape/realigned.cuh"
+#include "../common/tile/stage_ring.cuh"
+#include "../common/order/stream_k.cuh"
+#include "../common/store/warp_store.cuh"
+#include "../common/tile/warp_tile.cuh"
 
 namespace tma_08_any_shape {
 
@@ -33,11 +30,9 @@ constexpr int BK = 64;
 // Of a piece, in k tiles of time; of a light tile (edges_first.cuh) half of the warps or more have
 // no sums.
 constexpr int PRICE = 6, LIGHT_PRICE = 3;
-
 constexpr int LAUNCH_REGISTERS = 168, PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
 static_assert(128 * PRODUCER_REGISTERS + 256 * CONSUMER_REGISTERS <= 384 * LAUNCH_REGISTERS,
               "else setmaxnreg waits for ever");
-
 // Rows of A in a box, and in the only one of a tile that has no more.
 constexpr int BOX = 64, LOW_BOX = 16;
 
@@ -105,8 +100,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   const uint32_t part_bars = smem_addr(parts + WARPS * S::PART_BYTES);
   typename S::Ring ring(part_bars + WARPS * 8);
 
-  // The same for all lanes: a shuffle says so to the compiler, which then counts stages once for a
-  // warp, in uniform registers.
+  // The same for all lanes: a shuffle tells the compiler, which then counts stages once for a warp.
   const int warp_id = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
   // [init]
   if (threadIdx.x == 0) {
@@ -149,7 +143,6 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   uint32_t part_parity = 0;
   const EdgesFirst<BM, BN> tiles(out.M, out.N);
   const Queue queue(share);
-  // The same for all lanes, which the compiler does not see.
   const int works = __shfl_sync(0xffffffffu, queue.count(), 0);
   for (int i = 0; i < works; ++i) {
     const Work work = queue[i];
@@ -189,8 +182,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
 }
 
 // [configurations]
-// In 99 KB of shared memory the last two have room.
-constexpr int TILES = 5;
+constexpr int TILES = 5;  // the last two have room in 99 KB of shared memory
 template <class F>
 auto with_tile(int tile, F f) {
   if (tile == 0) return f(Tile<256, 128, 64, 64, 3>());
@@ -201,81 +193,12 @@ auto with_tile(int tile, F f) {
 }
 // [/configurations]
 
-// [choice]
-constexpr int COST[TILES] = {100, 106, 130, 150, 165};  // of an element of C, 64 k deep
-
-// Light tiles come first. If they are enough for the incomplete wave, only light ones are cut; else
-// all pieces have the price of whole tiles. One block on an SM is assumed: of the last two tiles
-// two would fit.
-template <class S>
-Schedule schedule(const GemmArgs& g) {
-  const EdgesFirst<S::BM, S::BN> tiles(g.M, g.N);
-  const int most = device_attribute(cudaDevAttrMultiProcessorCount);
-  return Schedule(tiles.tiles(), ceil_div(g.K, BK), most,
-                  tiles.tiles() % most <= tiles.light() ? LIGHT_PRICE : PRICE);
-}
-
-// The tile asked for, else the one that should take least time, one after the other on each SM.
-inline int choose(const GemmArgs& g) {
-  if (g.config >= 0 && g.config < TILES) return g.config;
-  const int room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-  int best = TILES - 1;
-  long long least = 0;
-  for (int tile = 0; tile < TILES; ++tile)
-    with_tile(tile, [&](auto of) {
-      using S = decltype(of);
-      const long long cost = (long long)S::BM * S::BN * COST[tile] * schedule<S>(g).busiest;
-      if (S::SMEM_BYTES > room || (least > 0 && cost >= least)) return;
-      best = tile, least = cost;
-    });
-  return best;
-}
-// [/choice]
-
-template <class S>
-size_t pieces_bytes(const Schedule& share) {
-  return (size_t)share.rest * share.slots() * S::BM * S::BN * sizeof(float);
-}
-
-// [run]
-template <class T, class TC, class S>
-cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
-  const GemmArgs& g = p.g;
-  const T *A = static_cast<const T*>(g.A), *B = static_cast<const T*>(g.B);
-  TC* C = static_cast<TC*>(g.C);
-  const bool by_engine = is_half<TC> && g.N % 8 == 0 && RealignedInputs<T>::aligned(C);
-  const Output<TC> out = {C, g.M, g.N, g.alpha, g.beta, by_engine};
-  CUtensorMap map_a, map_low, map_b, map_c;
-  cudaError_t error =
-      encode_tensor_map(&map_a, A, g.M, g.K, p.lda, BOX, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
-  if (error != cudaSuccess) return error;
-  error =
-      encode_tensor_map(&map_low, A, g.M, g.K, p.lda, LOW_BOX, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
-  if (error != cudaSuccess) return error;
-  error = encode_tensor_map(&map_b, B, g.K, g.N, p.ldb, BK, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
-  if (error != cudaSuccess) return error;
-  error = encode_output(&map_c, out, S::WM, S::WN);
-  if (error != cudaSuccess) return error;
-  error = allow_shared_memory(kernel<T, TC, S>, S::SMEM_BYTES);
-  if (error != cudaSuccess) return error;
-  const Schedule share = schedule<S>(g);
-  float4* pieces = static_cast<float4*>(g.workspace);
-  int* arrived = reinterpret_cast<int*>(static_cast<char*>(g.workspace) + pieces_bytes<S>(share));
-  if (share.rest > 0)
-    error = cudaMemsetAsync(arrived, 0, share.rest * S::WARPS * sizeof(int), stream);
-  if (error != cudaSuccess) return error;
-  const dim3 grid(share.blocks), block(S::THREADS);
-  if (!p.copied())
-    return launch(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_low, map_b,
-                  map_c, out, share, pieces, arrived);
-  error = p.copy(stream);
-  if (error != cudaSuccess) return error;
-  return launch_dependent(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_low,
-                          map_b, map_c, out, share, pieces, arrived);
-}
-// [/run]
+// One block on an SM is assumed: of the last two tiles two would fit.
+inline int resident_blocks() { return device_attribute(cudaDevAttrMultiProcessorCount); }
 
 }  // namespace tma_08_any_shape
+
+#include "08_any_shape_host.cuh"  // schedule, choose, pieces_bytes and run
 
 // The copies, the pieces of each tile that is cut, and a counter for each warp's part of it.
 template <class T, class TC>

@@ -21,6 +21,7 @@ _VERBS = {
     "device": "run.doctor",
     "diff": "steps.source",
     "experiment": "experiments",
+    "flat": "steps.flat",
     "kernel": "run.kernel",
     "ladder": "report.ladder",
     "matrices": "run.kernel",

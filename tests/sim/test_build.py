@@ -13,7 +13,7 @@ from gemmlab.core.paths import repository_root
 from gemmlab.sim import build
 from gemmlab.steps import registry
 
-HOST = repository_root() / "kernels" / "common" / "host.cuh"
+HOST = repository_root() / "kernels" / "common" / "launch" / "host.cuh"
 HEADER = f'#include "{HOST}"\n'
 LAUNCH = """
 cudaError_t launch_it(const GemmArgs& g, cudaStream_t stream) {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gemmlab.core.errors import ArgumentError
 from gemmlab import exercises
+from gemmlab.core.errors import ArgumentError
 
 
 def right(c, k, tiles, stages):

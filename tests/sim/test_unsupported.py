@@ -9,7 +9,7 @@ from gemmlab import sim
 from gemmlab.core.errors import BuildError
 from gemmlab.core.paths import repository_root
 
-HOST = repository_root() / "kernels" / "common" / "host.cuh"
+HOST = repository_root() / "kernels" / "common" / "launch" / "host.cuh"
 LAUNCH = """
 cudaError_t launch_it(const GemmArgs& g, cudaStream_t stream) {
   return launch(kernel, 1, 32, 0, stream, (float*)g.C);

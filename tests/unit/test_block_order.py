@@ -46,7 +46,7 @@ def test_panels_of_a_wave():
     assert (last.first, last.last, last.tiles) == (528, 575, 48)
 
 
-@pytest.mark.parametrize("file", ["sgemm/18_block_order.cuh", "common/block_order.cuh"])
+@pytest.mark.parametrize("file", ["sgemm/18_block_order.cuh", "common/order/block_order.cuh"])
 def test_strips_are_the_kernel_s_own(root, tmp_path, file):
     """`tile_at` of the kernel, compiled for the CPU."""
     if shutil.which("g++") is None:

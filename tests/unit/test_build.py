@@ -233,7 +233,9 @@ def test_a_step_that_this_gpu_cannot_run_is_not_compiled_for_it(monkeypatch):
 
 def test_a_step_that_falls_back_to_fewer_stages_needs_those(monkeypatch):
     small_gpu(monkeypatch, 32768)
-    assert run._gpu_module(Program(replace(LARGE, least_shared_bytes=32768)), "bf16")[0] == LARGE.name
+    assert (
+        run._gpu_module(Program(replace(LARGE, least_shared_bytes=32768)), "bf16")[0] == LARGE.name
+    )
     with pytest.raises(BackendError, match="needs 32,769 bytes of shared memory"):
         run._gpu_module(Program(replace(LARGE, least_shared_bytes=32769)), "bf16")
 

@@ -1,4 +1,4 @@
-"""kernels/common/edges_first.cuh, compiled for the CPU: every tile once, light ones first."""
+"""kernels/common/order/edges_first.cuh, compiled for the CPU: every tile once, light ones first."""
 
 import shutil
 import subprocess
@@ -78,9 +78,9 @@ def _behind(root, name: str, start: str) -> str:
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_every_tile_comes_once_and_light_ones_first(root, tmp_path):
     parts = [
-        _behind(root, "host", "__host__ __device__ constexpr int ceil_div").splitlines()[0],
-        _behind(root, "block_order", "constexpr int STRIP"),
-        _behind(root, "edges_first", "template <int BM"),
+        _behind(root, "launch/host", "__host__ __device__ constexpr int ceil_div").splitlines()[0],
+        _behind(root, "order/block_order", "constexpr int STRIP"),
+        _behind(root, "order/edges_first", "template <int BM"),
     ]
     source, program = tmp_path / "check.cpp", tmp_path / "check"
     source.write_text(CHECK % "\n".join(parts))

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 import gemmlab as lab
-from gemmlab.notebook import cell as cells
+from gemmlab import exercises
 from gemmlab.check import Case, CheckReport
 from gemmlab.core.errors import ArgumentError, ContextLostError, LaunchError, UnknownKernelError
 from gemmlab.exercises import kernel as kernel_exercises
-from gemmlab import exercises
+from gemmlab.notebook import cell as cells
 from gemmlab.steps import registry
 
 STORE_16 = "row = lane%4*4; col = lane/4"

@@ -27,7 +27,6 @@ from gemmlab.gpu import worker as sandbox_process
 from gemmlab.gpu.ptxas import parse, ptxas_log
 from gemmlab.gpu.toolchain import FLAGS, gencode
 from gemmlab.measurements.store import SECTIONS, Measurements, save
-from gemmlab.steps import registry
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
 RIGHT, FURTHER = "01, unchanged", "01, tiles 128 bytes further"

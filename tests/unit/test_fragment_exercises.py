@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemmlab.core.errors import ArgumentError
 from gemmlab import exercises
+from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts.fragments import FRAGMENTS
 
 

@@ -298,7 +298,7 @@ NVCC_LOG = """mine did not compile:
       write_c4(gC + (size_t)i * N, &acc[i][0], alfa, beta);
 {path}(83): warning #177-D: variable "x" was declared but never referenced
 {path}(95): error: static assertion failed with "two copies a thread"
-/somewhere/kernels/common/host.cuh(12): error: no more
+/somewhere/kernels/common/launch/host.cuh(12): error: no more
 At end of source: error: expected a "}}"
 ptxas error   : Entry function 'kernel' uses too much shared data (0x10000 bytes, 0xc000 max)
 """
@@ -315,7 +315,7 @@ def test_nvccs_words_are_placed():
         f'line 95 of kernels/{PARENT.file} (unchanged): static assertion failed with "two copies a '
         'thread"',
         f"    {assertion}",
-        "/somewhere/kernels/common/host.cuh:12: no more",
+        "/somewhere/kernels/common/launch/host.cuh:12: no more",
         'the end of the file: expected a "}"',
         "ptxas: Entry function 'kernel' uses too much shared data (0x10000 bytes, 0xc000 max)",
     ]

@@ -51,8 +51,8 @@ def test_it_is_drawn():
 
 
 def _compiled(root, folder, cases):
-    """The schedule of kernels/common/stream_k.cuh, compiled for the CPU, a line for each case."""
-    text = (root / "kernels/common/stream_k.cuh").read_text()
+    """The schedule of common/order/stream_k.cuh, compiled for the CPU, a line for each case."""
+    text = (root / "kernels/common/order/stream_k.cuh").read_text()
     text = text[text.index("struct Work") : text.index("// Leaves a warp's sums")]
     listed = ",".join(f"{{{t},{k},{most},{price}}}" for t, k, most, price in cases)
     source = folder / "share.cpp"

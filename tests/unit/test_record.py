@@ -15,8 +15,8 @@ from gemmlab.core.errors import ArgumentError, BackendError, MeasurementError
 from gemmlab.core.paths import repository_root
 from gemmlab.evidence.counters import COUNTED
 from gemmlab.measurements import sizes as recorded_sizes
-from gemmlab.measurements.rows import DEFAULT_BASELINES, BenchResult, BenchRow
 from gemmlab.measurements import store
+from gemmlab.measurements.rows import DEFAULT_BASELINES, BenchResult, BenchRow
 from gemmlab.measurements.store import Measurements, load, save
 from gemmlab.measurements.trials import TuningTrial
 from gemmlab.record import ncu as counters

@@ -12,16 +12,16 @@ from gemmlab.steps import registry
 
 DIFF_BUDGET = 80  # changed lines from a step to its parent
 # Steps whose one idea takes more: a kernel of its own, a schedule, a way for every shape.
-LARGE_STEPS = {"sgemm_16_packed_a": 150, "sgemm_17_pipeline": 210, "sgemm_19_stream_k": 290}
-LARGE_STEPS |= {"hgemm_19_stream_k": 200, "sgemm_20_any_shape": 500, "hgemm_20_any_shape": 500}
-LARGE_STEPS |= {"tma_08_any_shape": 281}
-# A step that is to give its boxes and its choice to headers when its figures are recorded anew.
-LONG_STEPS = {"tma_08_any_shape": 297}
+LARGE_STEPS = {"sgemm_16_packed_a": 150, "sgemm_17_pipeline": 210, "sgemm_19_stream_k": 149}
+LARGE_STEPS |= {"hgemm_19_stream_k": 223, "sgemm_20_any_shape": 309, "hgemm_20_any_shape": 220}
+LARGE_STEPS |= {"tma_08_any_shape": 218}
 # Steps that turn to another interface for the same products, or change the order of all that a tile
 # is made of: more lines, and still one idea.
 LARGE_DIFFS = LARGE_STEPS | {"hgemm_06_wmma": 100, "hgemm_10_mma": 100, "hgemm_12_mma_pipeline": 90}
 LARGE_DIFFS |= {"hgemm_18_wide_tile": 150, "tma_01_load": 120}
 LARGE_DIFFS |= {"tma_05_wide_tile": 210}
+# From these on, the parent's loop stands in a header, and its lines go.
+LARGE_DIFFS |= {"sgemm_18_block_order": 132}
 HALF_STEPS = [spec for spec in registry.KERNELS if spec.precisions == HALF]
 
 
@@ -36,8 +36,7 @@ def test_file_keeps_the_contract(spec):
     assert (f"inline size_t workspace_{spec.name}(const GemmArgs& g)" in text) == spec.workspace
     assert len(set(spec.configs)) == len(spec.configs) != 1
     assert "static_assert" in text and "// Source:" in text
-    most = LONG_STEPS.get(spec.name, 280 if spec.name in LARGE_STEPS else 220)
-    assert len(lines) <= most and max(map(len, lines)) <= 100
+    assert len(lines) <= 220 and max(map(len, lines)) <= 100
     opened = re.findall(r"// \[(\w+)\]", text)
     assert opened and sorted(opened) == sorted(re.findall(r"// \[/(\w+)\]", text))
 
@@ -55,6 +54,8 @@ def test_a_16_bit_step_is_a_template_of_its_types(spec):
 @pytest.mark.parametrize("spec", HALF_STEPS, ids=lambda s: s.name)
 def test_large_tiles_are_in_dynamic_shared_memory(spec):
     text = spec.path.read_text()
+    host = spec.path.with_name(f"{spec.path.stem}_host.cuh")  # of a step with many configurations
+    text += host.read_text() if host.exists() else ""
     dynamic = "extern __shared__" in text
     assert dynamic or spec.shared_bytes <= GPUS["H200"].shared_default
     assert dynamic == bool(re.search(r"SMEM_BYTES,\s+stream", text))

@@ -176,7 +176,10 @@ def test_without_memory_for_a_second_set_the_small_product_will_do(box, child):
         ("sys.exit(3)", "the process ended: exit status 3"),
         ("print('rubbish', flush=True)", "gave an answer that cannot be read"),
         ("print([1], flush=True)", "gave an answer that cannot be read"),
-        (r"sys.stdout.buffer.write(b'\xff\n'); sys.stdout.flush()", "an answer that cannot be read"),
+        (
+            r"sys.stdout.buffer.write(b'\xff\n'); sys.stdout.flush()",
+            "an answer that cannot be read",
+        ),
     ],
 )
 def test_a_process_that_goes_wrong(box, child, answer, message):

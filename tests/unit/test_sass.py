@@ -80,7 +80,9 @@ def test_table_says_when_the_code_has_changed(monkeypatch):
     data = sass.recorded()
     data["loops"]["sgemm_15_large_thread_tile"]["source"] = "another"
     monkeypatch.setattr(sass, "recorded", lambda: data)
-    assert "15_large_thread_tile has changed" in repr(sass.main_loops(["sgemm_15_large_thread_tile"]))
+    assert "15_large_thread_tile has changed" in repr(
+        sass.main_loops(["sgemm_15_large_thread_tile"])
+    )
 
 
 def test_what_was_not_counted_is_named():

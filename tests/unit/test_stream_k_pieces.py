@@ -1,4 +1,4 @@
-"""kernels/common/stream_k.cuh, compiled for the CPU: every k tile once, every piece in its slot."""
+"""common/order/stream_k.cuh, compiled for the CPU: every k tile once, every piece in its slot."""
 
 import re
 import shutil
@@ -81,7 +81,7 @@ int main() {
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_every_k_tile_is_computed_once_and_every_piece_has_a_slot(root, tmp_path):
-    text = (root / "kernels/common/stream_k.cuh").read_text()
+    text = (root / "kernels/common/order/stream_k.cuh").read_text()
     schedule = re.search(r"struct Work \{.*?(?=\n// Leaves a warp's sums)", text, re.DOTALL)[0]
     (tmp_path / "check.cpp").write_text(CHECK % schedule)
     command = ["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-fsanitize=undefined"]

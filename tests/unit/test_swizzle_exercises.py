@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gemmlab.core.errors import ArgumentError
 from gemmlab import exercises
+from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import Swizzle
 
 SOLVED = [

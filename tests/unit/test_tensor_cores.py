@@ -18,7 +18,7 @@ from gemmlab.experiments.tensor_cores import ceilings as tensor_core_ceilings
 from gemmlab.experiments.tensor_cores import probes as tensor_core_probes
 from gemmlab.experiments.tensor_cores.ceilings import hmma_ceiling
 from gemmlab.experiments.tensor_cores.probes import BY_NAME, PROBES, Probe, Row, sources
-from gemmlab.gpu import build, sass
+from gemmlab.gpu import sass
 from gemmlab.gpu.toolchain import FLAGS, gencode
 from gemmlab.measurements.store import SECTIONS, Measurements, save
 

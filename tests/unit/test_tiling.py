@@ -11,8 +11,8 @@ from gemmlab import sim, variant
 from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import GPUS, STEPS, Tiling, waves
 from gemmlab.layouts.shared import formula
-from gemmlab.layouts.tiling.occupancy import occupancy
 from gemmlab.layouts.tiling.facts import describe, facts, registers
+from gemmlab.layouts.tiling.occupancy import occupancy
 from gemmlab.layouts.tiling.rules import CHOICES, number, problems, repairs
 from gemmlab.steps import registry
 

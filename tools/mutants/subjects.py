@@ -69,8 +69,13 @@ class Subject:
 
     def files(self) -> dict[str, str]:
         """Every file of kernels/ and tests/ that it is made of: name -> text."""
-        found = (p.relative_to(ROOT).as_posix() for p in included_files(self.path))
+        found = [p.relative_to(ROOT).as_posix() for p in included_files(self.path)]
+        found.sort(key=lambda name: not self._own(name))  # its own first, the others as they are
         return {name: (ROOT / name).read_text() for name in found if not name.startswith("lib/")}
+
+    def _own(self, name: str) -> bool:
+        """Whether it is the kernel's file, or what that does on the host."""
+        return name in (self.file, self.file.replace(".cuh", "_host.cuh"))
 
     def sources(self) -> dict[str, str]:
         """The files that are mutated: its own, and helpers that synchronise or swizzle.
@@ -80,7 +85,7 @@ class Subject:
         return {
             name: text
             for name, text in self.files().items()
-            if name == self.file
+            if self._own(name)
             or (
                 self.helpers
                 and not name.startswith("kernels/ptx/")

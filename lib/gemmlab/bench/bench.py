@@ -12,6 +12,7 @@ from ..display.numbers import show_size
 from ..gpu import requirements
 from ..gpu.sandbox import context_watch
 from ..gpu.telemetry import environment
+from ..measurements.currency import STALE
 from ..measurements.rows import BASELINES, DEFAULT_BASELINES, OTHER_PRECISION, BenchResult, BenchRow
 from ..run.backend import default_backend, why_no_gpu
 from ..run.kernel import Kernel
@@ -170,10 +171,14 @@ def _remarks(
     names: list[str], loaded: measurements.Measurements, parts: dict[str, BenchResult]
 ) -> str:
     """What has changed since these sections were recorded, and which were recorded elsewhere."""
-    changed = {name for section in parts for name in measurements.stale(loaded, section)}
-    text = ""
-    if stale := sorted(set(names) & changed):
-        text += f". The code of {', '.join(stale)} has changed since the recording"
+    stale: dict[str, str] = {}
+    for section in parts:
+        stale |= measurements.stale(loaded, section)
+    text = "".join(
+        f". {phrase.format(', '.join(found))}"
+        for state, phrase in STALE.items()
+        if (found := sorted(name for name in set(names) & set(stale) if stale[name] == state))
+    )
     origins = {section: measurements.origin(part.environment) for section, part in parts.items()}
     for section, origin in origins.items():
         if origin != next(iter(origins.values())):

@@ -13,6 +13,7 @@ from ..display.numbers import show_rate, show_share, show_size, show_time
 from ..display.table import Shown, Table
 from ..gpu import requirements
 from ..gpu.telemetry import environment
+from ..measurements.currency import STALE
 from ..measurements.rows import how_measured
 from ..measurements.trials import Shape, TuningTrial, choose
 from ..run import tuned
@@ -189,8 +190,8 @@ def _recorded(handle: Kernel, shapes: list[Shape]) -> TuneResult:
                 f"It was tuned at {sizes or 'no size'}"
             )
     note = f"Not measured here: {why_not_here()}"
-    if any(trial.source != tuned.digest(handle) for trial in trials):
-        note += f". The code of {handle.title} has changed since the recording"
+    if state := measurements.stale(loaded, "tuning").get(handle.name):
+        note += f". {STALE[state].format(handle.title)}"
     return TuneResult(
         kernel=handle.title,
         configs=handle.spec.configs,

@@ -16,13 +16,13 @@ from ..bench.bench import bench
 from ..display.numbers import show_rate, show_share
 from ..display.table import Shown, Table
 from ..gpu import build, ptxas
+from ..gpu.machine_code import stamp
 from ..gpu.toolchain import arch
 from ..layouts.shared.banks import WARP, wavefronts
 from ..measurements.provenance import made_on
 from ..run.backend import default_backend
 from ..run.kernel import Kernel, variant
 from ..run.kernel import kernel as handle_of
-from ..steps.text import source_digest
 from ..widgets import HeatMap, Metric
 
 STEP = "sgemm_12_warp_subtiles"
@@ -243,9 +243,9 @@ def measure(wanted: list[Configuration] | None = None) -> dict:
     result = bench(kernels, [SIZE], baselines=("cublas",))
     names = [kernel.title for kernel in kernels]
     resources = {name: asdict(one) for name, one in zip(names, used, strict=True)}
-    sources = {STEP: source_digest(handle_of(STEP).spec.path)}
     data = replace(result, source="recorded").to_dict()
-    return {**data, "sources": sources, "resources": resources}
+    digests = stamp((kernel, kernel.spec.precisions[:1]) for kernel in (handle_of(STEP), *kernels))
+    return {**data, **digests, "resources": resources}
 
 
 def heat_map(found: Subtiles, metric: str | None = None, caption: str = "") -> HeatMap:

@@ -20,10 +20,10 @@ from ..core.files import load_json
 from ..core.paths import kernels_folder, measurements_folder
 from ..display.numbers import show_rate
 from ..display.table import Table
+from ..measurements.currency import holds
 from ..steps.program import Program
 from ..steps.registry import program
 from ..steps.spec import KernelSpec
-from ..steps.text import source_digest
 from . import build
 from .toolchain import FLAGS, gencode, nvcc
 
@@ -130,7 +130,7 @@ def main_loops(kernels: Sequence[str | KernelSpec | Program], size: int = 4096) 
     for step in map(program, kernels):
         name = step.title
         loop = _recorded_loop(data, name)
-        old += [name] * (loop["source"] != source_digest(step.source.path))
+        old += [name] * (not holds(step, loop["source"], loop.get("machine_code", {})))
         cost = loop["stalls"] + CONFLICT * loop["conflicts"]
         speed = show_rate(timed[name].tflops) if name in timed else "-"
         counts = (loop[key] for key in ("instructions", "ffma", "stalls", "conflicts"))

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,10 @@ from ..core.errors import MeasurementError
 from ..core.files import json_text, load_json, write_whole
 from ..core.paths import measurements_folder
 from ..steps import registry
+from ..steps.program import Program
 from ..steps.spec import FAMILIES
 from ..steps.text import source_digest
+from .currency import CURRENT, SAME, currency, holds
 from .rows import OTHER_PRECISION, BenchResult
 from .trials import TuningTrial
 
@@ -148,8 +150,26 @@ class Measurements:
         return found
 
     def trials(self) -> tuple[TuningTrial, ...]:
-        """Everything that tuning measured. Raises MeasurementError if it was not recorded."""
-        return tuple(TuningTrial.from_dict(trial) for trial in self.section("tuning")["trials"])
+        """Everything that tuning measured.
+
+        A trial of a step whose machine code is that of today has the digest of today's source.
+        Raises MeasurementError if it was not recorded.
+        """
+        data = self.section("tuning")
+        code = data.get("machine_code", {})
+        present: dict[tuple[str, str], str] = {}
+
+        def source_of(name: str, recorded: str) -> str:
+            if (name, recorded) not in present and name in registry.names():
+                step = Program(registry.get(name))
+                same = holds(step, recorded, code.get(name, {}))
+                present[name, recorded] = source_digest(step.source.path) if same else recorded
+            return present.get((name, recorded), recorded)
+
+        trials = map(TuningTrial.from_dict, data["trials"])
+        return tuple(
+            replace(trial, source=source_of(trial.kernel, trial.source)) for trial in trials
+        )
 
     def to_dict(self) -> dict:
         """The file's content."""
@@ -238,8 +258,8 @@ def recorded(path: str | Path | None = None) -> BenchResult:
     return load(path).bench()
 
 
-def stale(measurements: Measurements, section: str = "benchmark") -> list[str]:
-    """Kernels whose code has changed since a section with rows was recorded.
+def stale(measurements: Measurements, section: str = "benchmark") -> dict[str, str]:
+    """Kernels whose recorded figures may not be theirs any more, and the word of `currency`.
 
     measurements: a recorded file. section: one of SECTIONS. Raises MeasurementError if it is
     missing.
@@ -247,9 +267,14 @@ def stale(measurements: Measurements, section: str = "benchmark") -> list[str]:
     data = measurements.section(section)
     digests = data.get("sources", {})
     if section == "tuning":
-        digests = {trial.kernel: trial.source for trial in measurements.trials()}
-    known = [spec for spec in registry.KERNELS if spec.name in digests]
-    return [spec.name for spec in known if source_digest(spec.path) != digests[spec.name]]
+        digests = {trial["kernel"]: trial["source"] for trial in data["trials"]}
+    code = data.get("machine_code", {})
+    states = {
+        spec.name: currency(Program(spec), digests[spec.name], code.get(spec.name, {}))
+        for spec in registry.KERNELS
+        if spec.name in digests
+    }
+    return {name: state for name, state in states.items() if state not in (CURRENT, SAME)}
 
 
 def _newest(family: str) -> Measurements:

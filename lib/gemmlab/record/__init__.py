@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from ..experiments.tensor_cores import probes as tensor_core_probes
 from ..experiments.variants import EXPERIMENTS, experiment
 from ..experiments.variants import SIZE as EXPERIMENT_SIZE
 from ..gpu import build, probes
+from ..gpu.machine_code import stamp
 from ..gpu.ptxas import resources
 from ..gpu.telemetry import environment
 from ..gpu.toolchain import arch
@@ -30,7 +31,6 @@ from ..measurements.store import SECTIONS, Measurements
 from ..run.backend import why_no_gpu
 from ..steps import registry
 from ..steps.program import Program
-from ..steps.text import source_digest
 from . import ncu
 
 # What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
@@ -168,12 +168,14 @@ def _programs(names: Sequence[str]) -> list[Program]:
 def _tuning(names: Sequence[str], sizes: Sequence[int], family: str) -> dict:
     """Every configuration, measured now whatever the cache holds."""
     shapes = [*((size, size, size) for size in sizes), *shapes_of(family)]
-    trials = []
+    trials, tuned = [], []
     for spec in (registry.get(name) for name in names):
         fitting = [shape for shape in shapes if spec.fits(*shape)]
         if spec.configs and fitting:
             trials += tune(spec, fitting, again=True).trials
-    return {"trials": [trial.to_dict() for trial in trials]}
+            tuned.append(Program(spec))
+    code = _digests(tuned)["machine_code"]  # the sources stand in the trials
+    return {"trials": [trial.to_dict() for trial in trials], "machine_code": code}
 
 
 def _benchmark(names: Sequence[str], sizes: Sequence[int]) -> dict:
@@ -188,7 +190,7 @@ def _benchmark(names: Sequence[str], sizes: Sequence[int]) -> dict:
     ]
     if not results:
         raise ArgumentError(f"sizes: none of {list(sizes)} is a multiple of any kernel's tile")
-    return _merged(results) | _sources(names)
+    return _merged(results) | _stamped_in_all(names)
 
 
 def _runs(names: Sequence[str], sizes: Sequence[int]) -> list[tuple[int, str]]:
@@ -217,11 +219,23 @@ def _shapes(names: Sequence[str], family: str) -> dict:
     """The steps that take any shape, and cuBLAS, at shapes that are no multiple of a tile."""
     steps = [name for name in ANY_SHAPE if name in names]
     types = registry.get(names[0]).precisions[0]
-    return _merged([bench(steps, shapes_of(family), precision=types)]) | _sources(steps)
+    return _merged([bench(steps, shapes_of(family), precision=types)]) | _digests(
+        _steps(steps), [types]
+    )
 
 
-def _sources(names: Sequence[str]) -> dict:
-    return {"sources": {name: source_digest(registry.get(name).path) for name in names}}
+def _digests(programs: Iterable[Program], types: Sequence[str] = ()) -> dict:
+    """What a section says of its kernels' text and machine code, of the usual types or of these."""
+    return stamp((program, types or program.spec.precisions[:1]) for program in programs)
+
+
+def _stamped_in_all(names: Iterable[str]) -> dict:
+    """The digests of steps in every precision that they are compiled for."""
+    return stamp((program, program.spec.precisions) for program in _steps(names))
+
+
+def _steps(names: Iterable[str]) -> list[Program]:
+    return [Program(registry.get(name)) for name in names]
 
 
 def _variants(names: Sequence[str]) -> list[str]:
@@ -232,16 +246,18 @@ def _variants(names: Sequence[str]) -> list[str]:
 def _experiments(names: Sequence[str]) -> dict:
     """The chapters' variants, each in a run with cuBLAS."""
     variants = [experiment(name) for name in _variants(names)]
-    return _merged([bench(variants, [EXPERIMENT_SIZE], baselines=())])
+    measured = _merged([bench(variants, [EXPERIMENT_SIZE], baselines=())])
+    return measured | _digests(variants)
 
 
 def _power(names: Sequence[str]) -> dict:
     """Burst against sustained: the last step and cuBLAS, at a size where power can limit."""
     last = names[-1:]
-    return _merged(
+    measured = _merged(
         bench(last, [POWER_SIZE], mode=mode, baselines=("cublas",))
         for mode in ("burst", "sustained")
     )
+    return measured | _digests(_steps(last))
 
 
 def _merged(results) -> dict:
@@ -267,7 +283,8 @@ def _all_resources(names: Sequence[str]) -> dict:
     with ThreadPoolExecutor() as pool:  # each waits for an nvcc of its own
         programs = _programs(names)
         used = pool.map(_resources, programs)
-        return {"kernels": {p.title: u for p, u in zip(programs, used, strict=True)}}
+        found = {p.title: u for p, u in zip(programs, used, strict=True)}
+        return {"kernels": found} | _digests(programs)
 
 
 def _resources(program: Program) -> dict:
@@ -286,6 +303,8 @@ def _counted(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict:
     types = registry.get(names[0]).precisions[0]
     data = {"size": size, "metrics": metrics}
     try:
-        return data | {"kernels": ncu.collect(fitting, size, metrics, types)}
+        found = {"kernels": ncu.collect(fitting, size, metrics, types)}
     except (BackendError, MeasurementError) as error:
         return data | {"omitted": str(error)}
+    steps = [name for name in fitting if name != "cublas"]
+    return data | found | _digests(_steps(steps), [types])

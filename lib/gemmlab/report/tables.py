@@ -12,6 +12,7 @@ from ..gpu.sass import main_loop_excerpt, main_loops
 from ..measurements.provenance import made_on
 from ..run.kernel import Kernel, kernel
 from .plots import LEVELS, recorded_points, recorded_roofs
+from .recorded import recorded
 
 __all__ = [
     "Table",
@@ -20,6 +21,7 @@ __all__ = [
     "limits",
     "main_loop_excerpt",
     "main_loops",
+    "recorded",
     "resources",
     "stalls",
     "steady",

@@ -26,7 +26,7 @@ class RawFinding(ctypes.Structure):
 
 
 class GemmArgs(ctypes.Structure):
-    """kernels/common/host.cuh's structure of this name."""
+    """kernels/common/launch/host.cuh's structure of this name."""
 
     _fields_ = (
         *((name, ctypes.c_void_p) for name in "ABC"),

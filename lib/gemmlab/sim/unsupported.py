@@ -47,7 +47,7 @@ def refuse_unsupported(files: Iterable[Path], known: Path, shown: Callable[[Path
             raise BuildError(
                 f"{_place(file, text, found.start(), shown)}: {found[1]}<<<...>>> is a syntax that "
                 "only nvcc has; call launch(kernel, grid, block, smem_bytes, stream, arguments...) "
-                "of kernels/common/host.cuh, which works on a GPU and here"
+                "of kernels/common/launch/host.cuh, which works on a GPU and here"
             )
 
 

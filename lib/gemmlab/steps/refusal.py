@@ -1,4 +1,4 @@
-"""What a launcher says when it refuses: the words that kernels/common/refuse.cuh keeps."""
+"""What a launcher says when it refuses: the words that kernels/common/launch/refuse.cuh keeps."""
 
 from __future__ import annotations
 

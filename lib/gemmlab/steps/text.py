@@ -9,6 +9,9 @@ from pathlib import Path
 from ..core.paths import kernels_folder
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_ANCHOR = re.compile(r"^\s*// \[(/?)(\w+)\]\s*$")
+_WHOLE_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">][ \t]*$', re.MULTILINE)
+_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -32,9 +35,6 @@ def included_files(path: Path) -> tuple[Path, ...]:
 
     visit(path)
     return tuple(seen)
-
-
-_ANCHOR = re.compile(r"^\s*// \[(/?)(\w+)\]\s*$")
 
 
 def mark(text: str) -> re.Match | None:
@@ -66,10 +66,37 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub(blank, text)
 
 
+def inlined(path: Path) -> str:
+    """The text without comments and `#pragma once`, each project header in its place, once.
+
+    Empty if there is no such file.
+    """
+    seen: set[Path] = set()
+
+    def text_of(file: Path) -> str:
+        seen.add(file)
+        code = _ONCE.sub("", _COMMENT.sub(_kept_string, file.read_text(encoding="utf-8")))
+        return _WHOLE_INCLUDE.sub(lambda found: included(file, found), code)
+
+    def included(by: Path, found: re.Match[str]) -> str:
+        for folder in (by.parent, kernels_folder()):
+            if (file := (folder / found[1]).resolve()).is_file():
+                return "" if file in seen else text_of(file)
+        return found[0]
+
+    return text_of(path.resolve()) if path.is_file() else ""
+
+
 def source_digest(path: Path) -> str:
-    """Fingerprint of a kernel file and of what it includes, whatever the comments and spaces."""
-    digest = hashlib.sha256()
-    for file in included_files(path):
-        code = re.sub(r"//[^\n]*", "", file.read_text())
-        digest.update("".join(code.split()).encode())
-    return digest.hexdigest()[:12]
+    """Fingerprint of a kernel file and of the project headers it includes: 12 hex digits.
+
+    Each header counts by its content, in the place of the first `#include` that names it. Names and
+    folders of headers do not count, nor do comments, white space and `#pragma once`. Other headers,
+    of CUDA or the system, count by name.
+    """
+    text = "".join(inlined(path).split())
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _kept_string(found: re.Match[str]) -> str:
+    return found[0] if found[0].startswith('"') else " "

@@ -54,7 +54,7 @@ _RELEASED_04 = {
       }""",
 }
 _RELEASED_08 = {
-    "if (g.config >= 0 && g.config < TILES) return g.config;": "return TILES - 1;  // 64x64",
+    "with_tile(choose(g), ": "with_tile(TILES - 1, ",  # 64x64
     "    else\n      sums.multiply_tiles(ring, depth, lane_id);": """    else if (depth > 0) {
       ring.wait_full();
       sums.template load<WM / 16>(0, ring.offset);

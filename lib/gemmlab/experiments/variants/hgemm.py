@@ -17,7 +17,7 @@ _WRITE_BACK = (
 )
 _WRITE_TILES = """TC* gC = C + (size_t)(block_m + m) * N + block_n + n;
   write_tiles(gC, N, acc, lane_id, alpha, beta);"""
-_WRITE_BACK_HEADER = '#include "../common/write_back.cuh"'
+_WRITE_BACK_HEADER = '#include "../common/store/write_back.cuh"'
 _COPIES_BEHIND = "if (k_mma == 0) copy_tiles(k_tile + (STAGES - 1) * BK, fill);"
 _FILL = "const int fill = free_stage;"
 
@@ -61,7 +61,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
         "hgemm_18_wide_tile",
         {
             _WRITE_BACK: _WRITE_TILES,
-            _WRITE_BACK_HEADER: f'#include "../common/mma_tile.cuh"\n{_WRITE_BACK_HEADER}',
+            _WRITE_BACK_HEADER: f'#include "../common/tile/mma_tile.cuh"\n{_WRITE_BACK_HEADER}',
         },
     ),
     "hgemm 18, 256x128": (

@@ -1,6 +1,6 @@
 """How tma_07_stream_k shares the work out: each tile of the last wave has an owner, others help.
 
-The same integers as `Schedule` in kernels/common/stream_k.cuh, to which tests hold it equal.
+The same integers as `Schedule` in kernels/common/order/stream_k.cuh, to which tests hold it equal.
 """
 
 from __future__ import annotations

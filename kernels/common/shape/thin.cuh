@@ -2,9 +2,9 @@
 // limit. A thread keeps all rows of a few columns; the grid cuts k into slices, and a second kernel
 // adds them up.
 #pragma once
-#include "host.cuh"
+#include "../launch/host.cuh"
 #include "split_k.cuh"
-#include "vec.cuh"
+#include "../elements/vec.cuh"
 
 namespace thin {
 
@@ -62,7 +62,7 @@ inline cudaError_t run(const GemmArgs& g, bool vector, cudaStream_t stream) {
                static_cast<const float*>(g.B), sums, g.M, g.N, g.K);
     if (done != cudaSuccess) return done;
   }
-  return launch_add_slices(g, slices, stream);
+  return launch_add_slices<float, int>(sums, g, slices, stream);
 }
 
 }  // namespace thin

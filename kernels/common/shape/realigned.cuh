@@ -1,10 +1,10 @@
 // Copies of 16-bit matrices for the copy engine, whose rows begin at multiples of 128 bytes: as
-// padded_half.cuh makes them, 16 bytes a thread.
+// padded.cuh makes them, 16 bytes a thread.
 #pragma once
 #include <ptx/grid.cuh>
 
-#include "half_vec.cuh"
-#include "padded_half.cuh"
+#include "../elements/half_vec.cuh"
+#include "padded.cuh"
 
 // The 32 bits that begin `shift` bits up in low, high. A funnel shift.
 __device__ __forceinline__ uint32_t shifted(uint32_t low, uint32_t high, uint32_t shift) {

@@ -8,9 +8,9 @@
 #include <ptx/stmatrix.cuh>
 #include <ptx/tma.cuh>
 
-#include "half_vec.cuh"
-#include "swizzle.cuh"
-#include "tensor_map.cuh"
+#include "../elements/half_vec.cuh"
+#include "../tile/swizzle.cuh"
+#include "../launch/tensor_map.cuh"
 
 // C is M x N, in rows of N elements. by_engine: the copy engine writes and reads it.
 template <class TC>

@@ -1,7 +1,7 @@
 // A warp's part of C as WMITER x WNITER products of mma.sync.m16n8k16, once its fragments are in
 // registers.
 #pragma once
-#include "half.cuh"
+#include "../elements/half.cuh"
 #include <ptx/mma.cuh>
 
 // acc += a column of fragments of A by a row of fragments of B.

@@ -1,7 +1,7 @@
 // The order of tiles for a loop that takes less time for tiles of which little lies in C.
 #pragma once
 #include "block_order.cuh"
-#include "host.cuh"
+#include "../launch/host.cuh"
 
 // Tiles of BM x BN. The last row of tiles comes first if at most half of its rows lie in C, then
 // the last column if that is so of its columns; what is left goes in strips. stream_k.cuh cuts

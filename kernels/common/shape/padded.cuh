@@ -1,13 +1,55 @@
-// Copies of 16-bit matrices for cp.async: rows begin at multiples of 128 bytes, where a copy of a
-// line takes the fewest wavefronts, and end, with zeros, at a multiple of 16 bytes.
+// Copies of matrices that copies of 16 bytes, or the copy engine, can read.
 #pragma once
 #include <ptx/grid.cuh>
 
-#include "half.cuh"
-#include "host.cuh"
+#include "../elements/epilogue.cuh"
+#include "../elements/half.cuh"
+#include "../launch/host.cuh"
 
 constexpr int PAD_THREADS = 256;
 
+// ---- fp32: rows and columns of zeros added, and the way back for C ----
+// A block writes a part of one row; rows go along x, where a grid may be longest.
+
+// to is (.., to_columns) and takes from, (rows, columns), into its corner; zeros elsewhere.
+template <class T>
+__global__ void __launch_bounds__(PAD_THREADS)
+    pad(const T* from, T* to, int rows, int columns, int to_columns) {
+  const int row = blockIdx.x, column = blockIdx.y * PAD_THREADS + threadIdx.x;
+  if (column < to_columns)
+    to[(size_t)row * to_columns + column] =
+        row < rows && column < columns ? from[(size_t)row * columns + column] : T(0.0f);
+}
+
+// C = alpha * the corner of from + beta * C.
+template <class T>
+__global__ void __launch_bounds__(PAD_THREADS)
+    unpad(const T* from, T* C, int columns, int from_columns, float alpha, float beta) {
+  const int row = blockIdx.x, column = blockIdx.y * PAD_THREADS + threadIdx.x;
+  if (column < columns)
+    write_c(&C[(size_t)row * columns + column], from[(size_t)row * from_columns + column], alpha,
+            beta);
+}
+
+template <class T>
+cudaError_t launch_pad(const void* from, T* to, int rows, int columns, int to_rows, int to_columns,
+                       cudaStream_t stream) {
+  if (to_rows == 0 || to_columns == 0) return cudaSuccess;
+  return launch(pad<T>, dim3(to_rows, ceil_div(to_columns, PAD_THREADS)), dim3(PAD_THREADS), 0,
+                stream, from, to, rows, columns, to_columns);
+}
+
+template <class T>
+cudaError_t launch_unpad(const void* from, const GemmArgs& g, int from_columns,
+                         cudaStream_t stream) {
+  return launch(unpad<T>, dim3(g.M, ceil_div(g.N, PAD_THREADS)), dim3(PAD_THREADS), 0, stream, from,
+                static_cast<T*>(g.C), g.N, from_columns, g.alpha, g.beta);
+}
+
+// ---- 16 bits: rows begin at multiples of 128 bytes, where a copy of a line takes the fewest
+// wavefronts, and end, with zeros, at a multiple of 16 bytes ----
+
+// [half]
 // A matrix and the place of its copy, with rows of ld elements; pairs: of elements that are
 // written, 0 for a matrix that stays where it is.
 template <class T>
@@ -22,7 +64,7 @@ struct Padding {
 
 // Two neighbours a thread, of two matrices one behind the other: a warp reads 128 bytes of a row.
 template <class T>
-__global__ void __launch_bounds__(PAD_THREADS) pad(Padding<T> a, Padding<T> b) {
+__global__ void __launch_bounds__(PAD_THREADS) pad_rows(Padding<T> a, Padding<T> b) {
   grid_launch_dependents();  // the product, which waits for this grid
   size_t i = (size_t)blockIdx.x * PAD_THREADS + threadIdx.x;
   const Padding<T> p = i < a.pairs ? a : b;
@@ -63,6 +105,8 @@ struct PaddedInputs {
   }
   cudaError_t copy(cudaStream_t stream) const {
     const unsigned blocks = (a.pairs + b.pairs + PAD_THREADS - 1) / PAD_THREADS;
-    return blocks ? launch(pad<T>, dim3(blocks), dim3(PAD_THREADS), 0, stream, a, b) : cudaSuccess;
+    return blocks ? launch(pad_rows<T>, dim3(blocks), dim3(PAD_THREADS), 0, stream, a, b)
+                  : cudaSuccess;
   }
 };
+// [/half]

@@ -3,6 +3,7 @@
 #pragma once
 #include <ptx/ldmatrix.cuh>
 #include <ptx/mma.cuh>
+#include <ptx/register.cuh>
 
 #include "swizzle.cuh"
 
@@ -27,19 +28,14 @@ struct WarpTile {
     const int a_from = (m + row) * LINE + half;
     const int b_from = (BM + n / LINE * LINE + row) * LINE + n % LINE + half;
     static_assert(BM % 8 == 0, "the swizzle of B begins where B does");
+    // Else the compiler computes an address again for every tile, to save its register.
 #pragma unroll
     for (int step = 0; step < STEPS; ++step)
-      a_addr[step] = kept(stage_addr + swizzle<3, 3>(a_from + step * MMA_K) * sizeof(T));
+      a_addr[step] = in_register(stage_addr + swizzle<3, 3>(a_from + step * MMA_K) * sizeof(T));
 #pragma unroll
     for (int j = 0; j < WNITER / 2; ++j)
-      b_addr[j] = kept(stage_addr + swizzle<3, 3>(b_from + j * 2 * MMA_N) * sizeof(T));
+      b_addr[j] = in_register(stage_addr + swizzle<3, 3>(b_from + j * 2 * MMA_N) * sizeof(T));
   }
-  // Else the compiler computes an address again for every tile, to save its register.
-  __device__ __forceinline__ static uint32_t kept(uint32_t addr) {
-    asm volatile("" : "+r"(addr));
-    return addr;
-  }
-
   __device__ __forceinline__ void clear() {
 #pragma unroll
     for (int i = 0; i < WMITER * WNITER * 4; ++i) acc[i / 4 / WNITER][i / 4 % WNITER][i % 4] = 0.0f;

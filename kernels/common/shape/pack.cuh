@@ -2,8 +2,8 @@
 #pragma once
 #include <ptx/grid.cuh>
 
-#include "host.cuh"
-#include "vec.cuh"
+#include "../launch/host.cuh"
+#include "../elements/vec.cuh"
 
 constexpr int PACK_THREADS = 256, PACK_K = 32;
 

@@ -1,7 +1,7 @@
 // Which tiles of C a block computes, one after the other, when all blocks are there from the
 // beginning: whole tiles, and pieces of those that would not fill a wave.
 #pragma once
-#include "host.cuh"
+#include "../launch/host.cuh"
 
 // K tiles begin to end of a tile, whole or a piece of it.
 struct Work {

@@ -1,0 +1,86 @@
+// tma_08_any_shape on the host: which tile runs, and its launch. 08_any_shape.cuh includes it
+// behind its kernel and its configurations.
+#pragma once
+#include "../common/launch/dependent_launch.cuh"
+#include "../common/launch/device_attribute.cuh"
+#include "../common/launch/host.cuh"
+#include "../common/launch/shared_memory.cuh"
+#include "../common/launch/tensor_map.cuh"
+#include "../common/shape/realigned.cuh"
+
+namespace tma_08_any_shape {
+
+// [choice]
+constexpr int COST[TILES] = {100, 106, 130, 150, 165};  // of an element of C, 64 k deep
+
+// Light tiles come first. If they are enough for the incomplete wave, only light ones are cut; else
+// all pieces have the price of whole tiles.
+template <class S>
+Schedule schedule(const GemmArgs& g) {
+  const EdgesFirst<S::BM, S::BN> tiles(g.M, g.N);
+  const int most = resident_blocks();
+  return Schedule(tiles.tiles(), ceil_div(g.K, BK), most,
+                  tiles.tiles() % most <= tiles.light() ? LIGHT_PRICE : PRICE);
+}
+
+// The tile asked for, else the one that should take least time, one after the other on each SM.
+inline int choose(const GemmArgs& g) {
+  if (g.config >= 0 && g.config < TILES) return g.config;
+  const int room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  int best = TILES - 1;
+  long long least = 0;
+  for (int tile = 0; tile < TILES; ++tile)
+    with_tile(tile, [&](auto of) {
+      using S = decltype(of);
+      const long long cost = (long long)S::BM * S::BN * COST[tile] * schedule<S>(g).busiest;
+      if (S::SMEM_BYTES > room || (least > 0 && cost >= least)) return;
+      best = tile, least = cost;
+    });
+  return best;
+}
+// [/choice]
+
+template <class S>
+size_t pieces_bytes(const Schedule& share) {
+  return (size_t)share.rest * share.slots() * S::BM * S::BN * sizeof(float);
+}
+
+// [run]
+template <class T, class TC, class S>
+cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
+  const GemmArgs& g = p.g;
+  const T *A = static_cast<const T*>(g.A), *B = static_cast<const T*>(g.B);
+  TC* C = static_cast<TC*>(g.C);
+  const bool by_engine = is_half<TC> && g.N % 8 == 0 && RealignedInputs<T>::aligned(C);
+  const Output<TC> out = {C, g.M, g.N, g.alpha, g.beta, by_engine};
+  CUtensorMap map_a, map_low, map_b, map_c;
+  cudaError_t error =
+      encode_tensor_map(&map_a, A, g.M, g.K, p.lda, BOX, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
+  if (error != cudaSuccess) return error;
+  error =
+      encode_tensor_map(&map_low, A, g.M, g.K, p.lda, LOW_BOX, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
+  if (error != cudaSuccess) return error;
+  error = encode_tensor_map(&map_b, B, g.K, g.N, p.ldb, BK, LINE, CU_TENSOR_MAP_SWIZZLE_128B);
+  if (error != cudaSuccess) return error;
+  error = encode_output(&map_c, out, S::WM, S::WN);
+  if (error != cudaSuccess) return error;
+  error = allow_shared_memory(kernel<T, TC, S>, S::SMEM_BYTES);
+  if (error != cudaSuccess) return error;
+  const Schedule share = schedule<S>(g);
+  float4* pieces = static_cast<float4*>(g.workspace);
+  int* arrived = reinterpret_cast<int*>(static_cast<char*>(g.workspace) + pieces_bytes<S>(share));
+  if (share.rest > 0)
+    error = cudaMemsetAsync(arrived, 0, share.rest * S::WARPS * sizeof(int), stream);
+  if (error != cudaSuccess) return error;
+  const dim3 grid(share.blocks), block(S::THREADS);
+  if (!p.copied())
+    return launch(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_low, map_b,
+                  map_c, out, share, pieces, arrived);
+  error = p.copy(stream);
+  if (error != cudaSuccess) return error;
+  return launch_dependent(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_low,
+                          map_b, map_c, out, share, pieces, arrived);
+}
+// [/run]
+
+}  // namespace tma_08_any_shape

@@ -1,0 +1,97 @@
+"""What is recorded of each step, where it was measured, and whether its figures still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .. import measurements
+from ..core.errors import MeasurementError
+from ..display.table import Table
+from ..measurements.currency import currency, load_manifest
+from ..steps import registry
+from ..steps.program import Program
+from ..steps.spec import KernelSpec
+
+_NOTES = (
+    "current: measured with this source. same machine code: the source is another one and compiles "
+    "to the same instructions, so the figures hold. machine code changed: they are those of older "
+    "instructions. not compared: the source has changed and was not compiled since.",
+)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Sections of one recording that have figures of a kernel.
+
+    file: of the recording, "h200_hgemm". commit and date: where and when it was measured. state:
+    one of the four words of `measurements.currency`.
+    """
+
+    kernel: str
+    file: str
+    sections: tuple[str, ...]
+    commit: str
+    date: str
+    state: str
+
+
+def recordings() -> tuple[Recorded, ...]:
+    """All that is recorded of the steps, in their order. A step without figures is left out."""
+    manifest = load_manifest()
+    files = [(path.stem, measurements.load(path)) for path in measurements.paths()]
+    found = []
+    for spec in registry.KERNELS:
+        grouped: dict[tuple, list[str]] = {}
+        for stem, loaded in files:
+            for section, origin, source, code in _figures(spec, loaded):
+                state = currency(Program(spec), source, code, manifest)
+                key = (stem, origin.get("commit") or "", str(origin.get("date"))[:10], state)
+                grouped.setdefault(key, []).append(section)
+        for (stem, commit, date, state), sections in grouped.items():
+            found.append(Recorded(spec.name, stem, tuple(sections), commit, date, state))
+    return tuple(found)
+
+
+def recorded() -> Table:
+    """The steps, what is recorded of them, at which commit, and whether it holds today.
+
+    Raises MeasurementError where a recording or the digests of machine code are damaged.
+    """
+    known = recordings()
+    rows = [
+        (one.kernel, one.file, ", ".join(one.sections), one.commit, one.date, one.state)
+        for one in known
+    ]
+    names = {one.kernel for one in known}
+    missing = [spec.name for spec in registry.KERNELS if spec.name not in names]
+    rows += [(name, "-", "nothing", "-", "-", "not recorded") for name in missing]
+    nvcc = load_manifest().nvcc
+    head = ("step", "recording", "sections", "commit", "date", "today")
+    return Table(head, tuple(rows), "ttwttt", (*_NOTES, f"Compared with nvcc {nvcc}, sm_90a."))
+
+
+def state_of(spec: KernelSpec) -> str:
+    """In one word, for a list: the state of a step's benchmark, "not recorded" without one."""
+    try:
+        loaded = measurements.load(family=spec.family)
+        manifest = load_manifest()
+    except MeasurementError:
+        return "not recorded"
+    for section, _, source, code in _figures(spec, loaded):
+        if section == "benchmark":
+            return currency(Program(spec), source, code, manifest)
+    return "not recorded"
+
+
+def _figures(
+    spec: KernelSpec, loaded: measurements.Measurements
+) -> Iterator[tuple[str, dict, str, dict]]:
+    """(section, environment, digest of the source, of machine code by precision)."""
+    for section, data in loaded.sections.items():
+        sources = dict(data.get("sources", {}))
+        if section == "tuning":
+            sources = {trial["kernel"]: trial["source"] for trial in data["trials"]}
+        if spec.name in sources:
+            code = data.get("machine_code", {}).get(spec.name, {})
+            yield section, data["environment"], sources[spec.name], code
