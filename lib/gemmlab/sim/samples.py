@@ -65,7 +65,7 @@ class Seen:
 def collect(seen: Seen, line_of: LineOf, ops: Sequence[str]) -> list[Sample]:
     """At most six requests of each line and operation.
 
-    In the order of lines, then of blocks, warps and times: the first five shapes, and the one that costs most.
+    In the order of lines, then of blocks, warps and times: the first five shapes and the costliest.
     """
     instructions = {row.what: row for row in seen.counts}
     groups: dict[tuple, list[SampleRow]] = {}
