@@ -1,26 +1,48 @@
-"""Execute chapters in place: `python book/_ext/execute.py book/x.ipynb ...` (`make notebooks`).
+"""Execute chapters in place (`make notebooks`).
+
+    python -m tools.execute [--jobs N] [--cold] [--build-only] book/x.ipynb ...
 
 A chapter is written back only if all of its cells ran. What changes from run to run for no reason
 (widget ids, timings of cells, versions of the kernel) is left out, so that a difference between two
 commits is a difference that a reader sees.
+
+On a GPU, nearly all of the time goes into compiling. So every kernel is built first, by all cores:
+the steps and experiments, and then what only single chapters have (variants, cells with %%kernel),
+by rehearsing the chapters several at a time, where benchmarks are short and nothing is kept. Then
+the chapters run one after another, so that no measurement disturbs another. --cold leaves all of
+that out, --build-only stops after it. In the simulator, several chapters run at a time.
 """
 
 from __future__ import annotations
 
+import argparse
 import datetime
+import multiprocessing
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
 
+from gemmlab.core.errors import GemmlabError
+from gemmlab.core.files import write_whole
+from gemmlab.experiments.variants import EXPERIMENTS, experiment
+from gemmlab.gpu import build, requirements
 from gemmlab.gpu.telemetry import commit
 from gemmlab.run.doctor import device
+from gemmlab.steps.program import Program
+from gemmlab.steps.registry import KERNELS
 
+from . import command
+
+ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT_S = 900
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # A code cell tagged `solution` is folded in the book and in JupyterLab.
@@ -66,6 +88,22 @@ def execute(path: Path, ran_on: dict) -> None:
     Raises CellExecutionError, and leaves the file as it was, if a cell fails.
     """
     nb = nbformat.read(path, as_version=4)
+    _run(nb, path)
+    tidy(nb, ran_on)
+    write_whole(path, nbformat.writes(nb) + "\n")
+
+
+def rehearse(path: Path) -> None:
+    """Run one chapter for what it builds, with short benchmarks; a cell that fails is passed over.
+
+    Nothing is written but the cache of kernels.
+    """
+    nb = nbformat.read(path, as_version=4)
+    nb.cells.insert(0, new_code_cell("from tools import rehearsal; rehearsal.shorten()"))
+    _run(nb, path, allow_errors=True)
+
+
+def _run(nb: NotebookNode, path: Path, allow_errors: bool = False) -> None:
     client = NotebookClient(
         nb,
         timeout=TIMEOUT_S,
@@ -73,30 +111,99 @@ def execute(path: Path, ran_on: dict) -> None:
         resources={"metadata": {"path": str(path.parent)}},
         store_widget_state=False,
         record_timing=False,
+        allow_errors=allow_errors,
     )
-    client.execute()
-    tidy(nb, ran_on)
-    draft = path.with_suffix(".ipynb.tmp")
-    nbformat.write(nb, draft)
-    os.replace(draft, path)
+    search = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    client.execute(env={**os.environ, "GEMMLAB_PROGRESS": "0", "PYTHONPATH": search})
 
 
-def main(names: list[str]) -> int:
-    """Execute the named chapters; the number of failures is the exit status."""
+def wanted() -> list[tuple[Program, str]]:
+    """The programs that many chapters share, with each precision that they are compiled for."""
+    steps = [(Program(spec), precision) for spec in KERNELS for precision in spec.precisions]
+    experiments = [experiment(name) for name in EXPERIMENTS]
+    return [*steps, *((one, one.spec.precisions[0]) for one in experiments)]
+
+
+def build_all(jobs: int) -> int:
+    """Build all of them, `jobs` at a time; how many there are that this GPU can run."""
+    possible = [(one, precision) for one, precision in wanted() if not requirements.lacking(one)]
+    with ThreadPoolExecutor(jobs) as pool:
+        for _ in pool.map(lambda pair: build.load(*pair), possible):
+            pass
+    return len(possible)
+
+
+def each(work: Callable[..., None], tasks: Sequence[tuple], jobs: int) -> Iterator[tuple]:
+    """(chapter, seconds, what went wrong) of each task, as they end, `jobs` processes at a time."""
+    context = multiprocessing.get_context("spawn")  # torch's CUDA does not survive a fork
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        futures = [pool.submit(_timed, work, task) for task in tasks]
+        for future in as_completed(futures):
+            yield future.result()
+
+
+def _timed(work: Callable[..., None], task: tuple) -> tuple[Path, float, str]:
+    start = time.monotonic()
+    try:
+        work(*task)
+        said = ""
+    except (CellExecutionError, TimeoutError, RuntimeError) as error:
+        said = str(error) or type(error).__name__
+    return task[0], time.monotonic() - start, said
+
+
+def prepare(chapters: Sequence[Path], jobs: int) -> None:
+    """Build all that the chapters are going to need, and say how long it took."""
+    start = time.monotonic()
+    count = build_all(jobs)
+    print(f"{count} steps and experiments built: {time.monotonic() - start:.0f} s", flush=True)
+    start = time.monotonic()
+    # A rehearsal builds one kernel at a time; each has its matrices on the one GPU.
+    at_a_time = max(1, jobs * 3 // 4)
+    for path, seconds, said in each(rehearse, [(path,) for path in chapters], at_a_time):
+        print(f"  rehearsed {path}: {seconds:.0f} s{', ' * bool(said)}{said[-200:]}", flush=True)
+    print(f"what the chapters add, built: {time.monotonic() - start:.0f} s", flush=True)
+
+
+def main() -> int:
+    """The command line; the number of chapters that failed is the exit status."""
+    parser = command.parser("execute", __doc__)
+    parser.add_argument("chapters", nargs="+", type=Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="default: all cores")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--cold", action="store_true", help="build nothing beforehand")
+    how.add_argument("--build-only", action="store_true", help="execute nothing afterwards")
+    given = parser.parse_args()
+    if missing := [str(path) for path in given.chapters if not path.is_file()]:
+        parser.error(f"no such chapter: {', '.join(missing)}")
+    if given.jobs < 1:
+        parser.error("--jobs: at least 1")
     os.environ["GEMMLAB_PROGRESS"] = "0"
     ran_on = environment()
-    print(f"on {ran_on['backend']}: {ran_on['found'].get('GPU', 'no GPU')}")
-    failed = 0
-    for path in map(Path, names):
-        start = time.monotonic()
-        try:
-            execute(path, ran_on)
-            print(f"{path}: {time.monotonic() - start:.1f} s")
-        except CellExecutionError as error:
-            failed += 1
-            print(f"{path}: failed, not written\n{error}", file=sys.stderr)
+    on_gpu = ran_on["backend"] == "gpu"
+    if given.build_only and not on_gpu:
+        raise GemmlabError("--build-only: kernels are built for a GPU, and there is none here")
+    print(f"on {ran_on['backend']}: {ran_on['found'].get('GPU', 'no GPU')}", flush=True)
+    if on_gpu and not given.cold:
+        prepare(given.chapters, given.jobs)
+    if given.build_only:
+        return 0
+    return _execute_all(given, ran_on)
+
+
+def _execute_all(given: argparse.Namespace, ran_on: dict) -> int:
+    """Execute the chapters; how many failed."""
+    failed, start = 0, time.monotonic()
+    jobs = 1 if ran_on["backend"] == "gpu" else given.jobs
+    for path, seconds, said in each(execute, [(path, ran_on) for path in given.chapters], jobs):
+        failed += bool(said)
+        if said:
+            print(f"{path}: failed, not written\n{said}", file=sys.stderr, flush=True)
+        else:
+            print(f"{path}: {seconds:.1f} s", flush=True)
+    print(f"{len(given.chapters)} chapters: {time.monotonic() - start:.0f} s", flush=True)
     return failed
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    command.run(main)
