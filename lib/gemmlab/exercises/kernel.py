@@ -51,7 +51,7 @@ def judge(  # what an exercise may ask for, each by its name
     differs: bool = True,
     shape: tuple[int, int, int] | None = None,
 ) -> Verdict:
-    """Judge a kernel: values in small products, then counters of the simulator, then speed.
+    """Judge the kernel `k`: values in small products, then counters of the simulator, then speed.
 
     conflicts: the most bank conflicts, of all accesses together or by operation ("ld.shared").
     wavefronts, sectors: the most, by operation. They are those of a run at `shape` (M, N, K): if

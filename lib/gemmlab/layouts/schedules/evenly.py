@@ -52,5 +52,8 @@ class Schedule(StreamK):
 
 
 def waves_paid(tiles: int, most: int = 264) -> int:
-    """Waves of whole tiles, the last one counted in full."""
+    """Waves of whole tiles, the last one counted in full.
+
+    tiles: of C, one for each block. most: blocks that run together.
+    """
     return math.ceil(tiles / most)
