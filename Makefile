@@ -18,23 +18,38 @@ MATHJAX := vendor/mathjax/startup.js
 SYSTEM_TORCH = grep -qs 'include-system-site-packages = true' $(VENV)/pyvenv.cfg
 C_SOURCES = find kernels lib tests -regex '.*\.\(cu\|cuh\|cc\|cpp\|h\|hpp\)'
 PYTEST := $(PY) -m pytest
+PINS = $(BIN)/uv pip compile --quiet --python-version 3.11 --no-emit-index-url \
+  --annotation-style line --custom-compile-command 'make pins'
+FUZZ_CASES ?= 100000
 
-.PHONY: help book html serve test lint lab notebooks widgets record test-gpu mutants format clean distclean \
-  book-env test-env lab-env
+.PHONY: help book html serve quick test lint lab notebooks widgets tables reference record machine-code \
+  test-gpu campaign mutants fuzz pins wheel format clean distclean book-env test-env lab-env
 
 help:
-	@echo 'make book       set up .venv, build the book, print where it is'
-	@echo 'make serve      serve the built book on http://127.0.0.1:$(PORT) (PORT=...)'
-	@echo 'make test       set up .venv, then everything that CI runs'
-	@echo 'make lab        open the chapters in JupyterLab'
-	@echo 'make notebooks  execute all chapters in place (NB="book/x.ipynb" for some)'
-	@echo 'make widgets    bring the widgets that chapters store up to date, running nothing'
-	@echo 'make record     measure all kernels on this GPU into book/measurements/'
-	@echo 'make test-gpu   the tests that need a GPU'
-	@echo 'make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
-	@echo 'make format     format Python, notebooks, CUDA and C++'
-	@echo 'make clean      remove what was built; make distclean also removes .venv'
-	@echo 'TORCH=system    with the first command: use the torch that the machine has'
+	@echo 'To read and to run:'
+	@echo '  make book       set up .venv, build the book, print where it is'
+	@echo '  make serve      serve the built book on http://127.0.0.1:$(PORT) (PORT=...)'
+	@echo '  make lab        open the chapters in JupyterLab'
+	@echo 'To test:'
+	@echo '  make quick      unit tests and widgets, without the slow ones (a minute)'
+	@echo '  make lint       style, formats, which module may import which, types'
+	@echo '  make test       set up .venv, then everything that CI runs'
+	@echo '  make test-gpu   the tests that need a GPU'
+	@echo '  make campaign   what takes long: mutants and fuzz'
+	@echo '  make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
+	@echo '  make fuzz       FUZZ_CASES=$(FUZZ_CASES) malformed launches and random operations'
+	@echo 'To bring up to date:'
+	@echo '  make notebooks  execute all chapters in place (NB="book/x.ipynb" for some, JOBS=n)'
+	@echo '  make widgets    the widgets that chapters store, running nothing'
+	@echo '  make tables     the table of systems in README.md and the book'
+	@echo '  make reference  the page of all public names, executed'
+	@echo '  make record     measure all kernels on this GPU into book/measurements/'
+	@echo '  make machine-code  the digests of what nvcc makes of the kernels'
+	@echo '  make pins       requirements*.txt from pyproject.toml'
+	@echo '  make wheel      the package, with kernels and recordings, into dist/'
+	@echo '  make format     format Python, notebooks, CUDA and C++'
+	@echo '  make clean      remove what was built; make distclean also removes .venv'
+	@echo 'TORCH=system      with the first command: use the torch that the machine has'
 
 # ---- set-up ----
 
@@ -74,10 +89,10 @@ $(VENV)/.lab: requirements-lab.txt $(VENV)/.book
 # _config.yml loads (0.7 MB, where the combined script is 1.2 MB) and what they look for beside them.
 $(MATHJAX): $(VENV)/.book
 	@from=$$($(PY) -c 'import importlib.util as u; print(*u.find_spec("mathjax").submodule_search_locations)')/static/mathjax; \
-	rm -rf vendor/mathjax; mkdir -p vendor/mathjax; \
-	(cd $$from/es5 && cp -r --parents core.js a11y/assistive-mml.js input/tex.js input/tex/extensions \
-	  output/chtml.js output/chtml/fonts $(CURDIR)/vendor/mathjax); \
-	cp $$from/LICENSE $$from/es5/startup.js vendor/mathjax/; touch $@
+	to=$$PWD/vendor/mathjax; rm -rf "$$to"; mkdir -p "$$to"; \
+	(cd "$$from/es5" && cp -r --parents core.js a11y/assistive-mml.js input/tex.js input/tex/extensions \
+	  output/chtml.js output/chtml/fonts "$$to"); \
+	cp "$$from/LICENSE" "$$from/es5/startup.js" "$$to/"; touch $@
 
 book-env: $(MATHJAX)
 test-env: book-env $(VENV)/.test
@@ -105,15 +120,36 @@ lab: lab-env
 	$(BIN)/jupyter lab --notebook-dir=book $(LAB_ARGS)
 
 notebooks: book-env
-	@$(PY) book/_ext/execute.py $(NB)
+	@$(PY) -m tools.execute $(if $(JOBS),--jobs $(JOBS)) $(NB)
 
 widgets: book-env
-	@$(PY) book/_ext/refresh.py $(NB)
+	@$(PY) -m tools.refresh $(NB)
+
+tables: book-env
+	@$(PY) -m tools.coverage
+
+reference: book-env
+	@$(PY) -m tools.reference
 
 record: book-env
 	$(PY) -m gemmlab record
 	$(PY) -m gemmlab record --family hgemm
 	$(PY) -m gemmlab record --family tma
+
+machine-code: book-env
+	$(PY) -m tools.machine_code
+
+# Index addresses are left out of what is written: they are the machine's, not the project's.
+pins: test-env
+	$(PINS) pyproject.toml --extra book --group build -o requirements.txt >/dev/null
+	$(PINS) --group dev -c requirements.txt -o requirements-dev.txt >/dev/null
+	$(PINS) --group lab -c requirements.txt -o requirements-lab.txt >/dev/null
+	@git --no-pager diff --stat -- 'requirements*.txt'
+
+wheel: book-env
+	@rm -rf dist
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps -w dist .
+	@ls -l dist
 
 # ---- tests ----
 
@@ -127,17 +163,27 @@ test: test-env
 	@echo '== browser =='
 	@$(PYTEST) tests/browser
 
+quick: test-env
+	@$(PYTEST) -q -n 2 -m 'not gpu and not slow' tests/unit tests/js
+
 lint: test-env
 	@echo '== lint =='
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(C_SOURCES) -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
+	@$(BIN)/lint-imports --no-cache >.lint-imports.log || { cat .lint-imports.log; exit 1; }; rm .lint-imports.log
 
 test-gpu: test-env
 	$(PYTEST) -m gpu tests/gpu
 
+# Their results are committed; `make test` repeats a fixed sample of each.
+campaign: mutants fuzz
+
 mutants: test-env
-	$(PY) tests/sim/mutants.py --full
+	$(PY) -m tools.mutants --full
+
+fuzz: test-env
+	$(PY) -m tools.fuzz 1 $(FUZZ_CASES)
 
 format: test-env
 	@$(BIN)/ruff check --fix .
@@ -145,7 +191,7 @@ format: test-env
 	@$(C_SOURCES) -print0 | xargs -0 -r $(BIN)/clang-format -i
 
 clean:
-	rm -rf _build vendor .pytest_cache .ruff_cache .hypothesis
+	rm -rf _build dist vendor .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 distclean: clean
