@@ -11,6 +11,7 @@ from pygments.lexer import bygroups, using
 from pygments.lexers import CppLexer
 from pygments.token import Keyword, Operator, Text
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 # Starts kernels on a remote server; jupyter-book has no switch that leaves its script out.
 UNWANTED = ("sphinx-thebe", "thebe")
@@ -85,8 +86,15 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
             page.write_text(lean, encoding="utf-8")
 
 
+def drop_launch_buttons(app: Sphinx, config: Config) -> None:
+    """No buttons for Colab and Binder while _config.yml names no repository to open there."""
+    if not config.html_theme_options.get("repository_url"):
+        config.html_theme_options.pop("launch_buttons", None)
+
+
 def setup(app: Sphinx) -> dict:
     """Register with Sphinx."""
+    app.connect("config-inited", drop_launch_buttons)
     app.add_lexer("ipython3", CellLexer)
     app.connect("html-page-context", drop_scripts, priority=990)
     app.connect("build-finished", lighten)

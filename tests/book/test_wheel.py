@@ -1,0 +1,99 @@
+"""The wheel alone: outside of a checkout the commands answer, and a chapter runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+]
+CHAPTERS = ("sgemm_bank_conflicts", "simulator")
+LARGEST = 2_000_000
+EXECUTE = """
+import sys
+import nbformat
+from nbclient import NotebookClient
+
+NotebookClient(nbformat.read(sys.argv[1], 4), timeout=300, kernel_name="python3").execute()
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built wheel."""
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("dist")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps"]
+    subprocess.run([*pip, "--wheel-dir", str(folder), str(root)], check=True)
+    (made,) = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory):
+    """A function that runs a Python in an empty folder, where gemmlab comes from the wheel.
+
+    The other packages are this environment's. Its path is added without the .pth files in it, one of
+    which names the checkout.
+    """
+    folder = tmp_path_factory.mktemp("leerer Ordner für Bücher")
+    venv.create(folder / "venv")
+    program = folder / "venv" / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(program), "install", "--quiet"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
+    (site,) = (folder / "venv" / "lib").glob("python*/site-packages")
+    (site / "others.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "GEMMLAB_ROOT")}
+
+    def python_(*words: str) -> str:
+        done = subprocess.run(
+            [str(program), *words],
+            cwd=folder,
+            env={**environment, "GEMMLAB_BACKEND": "sim", "GEMMLAB_PROGRESS": "0"},
+            capture_output=True,
+            text=True,
+            timeout=600,
+        )
+        assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+        return done.stdout
+
+    return python_
+
+
+def test_it_is_small(wheel):
+    assert wheel.stat().st_size < LARGEST
+
+
+def test_all_of_it_comes_from_the_wheel(python, root):
+    code = "import gemmlab, gemmlab.core.paths as p; print(gemmlab.__file__, p.repository_root())"
+    found = python("-c", code)
+    assert "venv" in found and str(root) not in found
+    assert found.strip().endswith("_data")
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["doctor"], "recorded figures  ok"),
+        (["check", "sgemm_02_coalesced"], "right in all"),
+        (["trace", "sgemm_06_swizzled_a"], "Nothing found"),
+        (["bench"], "Recorded on NVIDIA"),
+    ],
+)
+def test_a_command_answers(python, words, answer):
+    assert answer in python("-m", "gemmlab", *words)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_chapter_runs_alone(python, root, tmp_path, name):
+    copy = shutil.copy(root / "book" / f"{name}.ipynb", tmp_path)
+    python("-c", EXECUTE, str(copy))
