@@ -135,7 +135,7 @@ def check(
         raise BackendError(f"--on gpu: {lacks}; --on sim uses the simulator")
     cubes = [(s, s, s) if isinstance(s, int) else s for s in shapes or ()]
     specs = [registry.get(name) for name in kernels] or _all_here(on)
-    how = {"device": _DEVICES.get(on), "allow_slow": allow_slow}
+    how: dict[str, Any] = {"device": _DEVICES[on] if on else None, "allow_slow": allow_slow}
     how["precisions"] = [precision] if precision else None
     reports = [check_one(spec, cubes or None, **how) for spec in specs]
     if as_json:
@@ -229,7 +229,7 @@ def trace(
 
     Exits with 1 if the simulator finds a race or another fault.
     """
-    how = {"precision": precision or "", "allow_slow": allow_slow}
+    how: dict[str, Any] = {"precision": precision or "", "allow_slow": allow_slow}
     result = run_trace(kernel, M=m, N=n, K=k, **how)
     _show(result, as_json)
     if result.findings:

@@ -72,7 +72,8 @@ def bench(
 def _live(
     handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: Protocol
 ) -> BenchResult:
-    rows, conditions, notes = [], {}, {}
+    rows: list[BenchRow] = []
+    conditions, notes = {}, dict[str, None]()
     for shape in shapes:
         with tf32_off():
             measured, during, note = measure(handles, shape, protocol)
@@ -216,8 +217,7 @@ def _labelled(kernels: Sequence) -> dict[str, Kernel]:
 
 
 def _as_list(kernels: _Kernels) -> Sequence:
-    single = isinstance(kernels, str | Kernel | KernelSpec)
-    return [kernels] if single else list(kernels)
+    return [kernels] if isinstance(kernels, str | Kernel | KernelSpec) else list(kernels)
 
 
 def shapes_of(sizes: _Sizes) -> list[tuple[int, int, int]]:

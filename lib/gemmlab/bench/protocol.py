@@ -28,7 +28,7 @@ class Entry:
     """A kernel or baseline: `prepare(A, B, C)` gives a launch on what is then the stream."""
 
     name: str
-    prepare: Callable[..., Callable[[], None]]
+    prepare: Callable[..., Callable[[], object]]
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _row(
 
 def random_operands(
     shape: tuple[int, int, int], types: str = "fp32", seed: int = 0
-) -> tuple[torch.Tensor, ...]:
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """A, B normal random and C, on the GPU. Zeros or repeats would draw less power."""
     import torch
 
@@ -183,7 +183,7 @@ def random_operands(
     return A, B, torch.empty(M, N, dtype=made, device="cuda")
 
 
-def launch_cublas(A: torch.Tensor, B: torch.Tensor, C: torch.Tensor) -> Callable[[], None]:
+def launch_cublas(A: torch.Tensor, B: torch.Tensor, C: torch.Tensor) -> Callable[[], object]:
     """A function that runs torch.matmul on these tensors, or torch.mm where C has another type."""
     import torch
 

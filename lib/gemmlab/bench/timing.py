@@ -29,7 +29,7 @@ class Launch:
     """One kernel at one size, ready to run: `call` makes `batch` launches on the current stream."""
 
     name: str
-    call: Callable[[], None]
+    call: Callable[[], object]
     batch: int = 1
 
 
@@ -262,7 +262,7 @@ class GpuTimer:
         kept = [sample for started, sample in done if started >= since] or [done[-1][1]]
         return Timing(kept, power_w=self.monitor.median("power_w", since))
 
-    def _timed(self, call: Callable[[], None], launches: int) -> Sample:
+    def _timed(self, call: Callable[[], object], launches: int) -> Sample:
         self._clock.hold()
         self._start.record()
         call()

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import measurements
 from ..core import progress
-from ..core.errors import ArgumentError, MeasurementError, RefusedError
+from ..core.errors import ArgumentError, BackendError, MeasurementError, RefusedError
 from ..display.numbers import show_rate, show_share, show_size, show_time
 from ..display.table import Shown, Table
 from ..gpu import requirements
@@ -65,7 +65,7 @@ class TuneResult(Shown):
         ordered = []
         for shape in dict.fromkeys(trial.shape for trial in self.trials):
             here = [trial for trial in self.trials if trial.shape == shape]
-            ordered += sorted(here, key=lambda t: -t.row.ratio if t.row else 1)
+            ordered += sorted(here, key=lambda t: -t.ratio if t.row else 1)
         rows = [self._cells(trial) for trial in ordered]
         quiet = [i for i, trial in enumerate(ordered) if not trial.row]
         return Table(head, rows, "ttnnnw", self._notes(), quiet)
@@ -135,6 +135,8 @@ def _check_kernel(handle: Kernel) -> None:
 
 def _live(handle: Kernel, shapes: list[Shape], protocol: Protocol, again: bool) -> TuneResult:
     here, source = tuned.machine(), tuned.digest(handle)
+    if here is None:
+        raise BackendError(f"kernel: there is no GPU to tune {handle.title} on")
     trials, ignored = tuned.load(here)
     mine, changed = tuned.of_step(trials, handle.title, source)
     wanted = [(shape, config) for shape in shapes for config in handle.spec.configs]

@@ -149,15 +149,15 @@ def _rounded_up(
 
 def _config_cases(handle: Kernel, shapes: list[tuple[int, int, int]], how: _How) -> list[Case]:
     """A configuration at the shapes that it takes."""
-    cases, refused = [], None
+    cases, refused = [], []
     for shape in shapes:
         try:
             case = _case(handle, shape, CONFIG_FACTORS, how, refusable=True)
         except RefusedError as error:
-            refused = _failed(shape, CONFIG_FACTORS, str(error), how)
+            refused = [_failed(shape, CONFIG_FACTORS, str(error), how)]
         else:
             cases.append(case)
-    return [replace(case, config=handle.config) for case in cases or [refused]]
+    return [replace(case, config=handle.config) for case in cases or refused]
 
 
 def _failed(shape: tuple[int, int, int], factors: tuple[float, float], why: str, how: _How) -> Case:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .errors import ArgumentError
 
@@ -22,15 +22,16 @@ def integer(
     high: float = math.inf,
     *,
     allowed: str = "",
-    kind: type = int,
+    kind: type[Any] = int,
 ) -> int:
     """`value` if it is an integer from `low` to `high`; a bool is none.
 
     allowed: what the error says instead of the range. kind: numbers.Integral takes NumPy's, too.
     """
-    if isinstance(value, bool) or not isinstance(value, kind) or not low <= value <= high:
+    whole = isinstance(value, kind) and not isinstance(value, bool)
+    if not (whole and low <= value <= high):
         raise ArgumentError(f"{name}: got {value!r}, {allowed or _range(low, high)}")
-    return value
+    return cast(int, value)
 
 
 def index(name: str, value: Any) -> int:
@@ -42,7 +43,7 @@ def number(name: str, value: Any, *, expected: str = "a number") -> float:
     """`value` if it is a number, but no bool."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ArgumentError(f"{name}: got {value!r}, expected {expected}")
-    return value
+    return cast(float, value)
 
 
 def text(name: str, value: Any) -> str:

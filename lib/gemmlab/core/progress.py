@@ -6,10 +6,12 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from tqdm.auto import tqdm
+
+T = TypeVar("T")
 
 
 def enabled() -> bool:
@@ -17,11 +19,12 @@ def enabled() -> bool:
     return os.environ.get("GEMMLAB_PROGRESS", "1") != "0"
 
 
-def bar(items: Iterable, text: str) -> Iterable:
+def bar(items: Iterable[T], text: str) -> Iterable[T]:
     """`items`, with a progress bar labelled `text`."""
     from tqdm.auto import tqdm
 
-    return tqdm(items, desc=text, leave=False, disable=not enabled())
+    shown: Iterable[T] = tqdm(items, desc=text, leave=False, disable=not enabled())
+    return shown
 
 
 def count(total: int, text: str, unit: str, done: int = 0) -> tqdm:

@@ -69,7 +69,7 @@ def highlight(lines: list[str]) -> list[str]:
     from pygments.lexers import CppLexer
 
     lexer = CppLexer(stripnl=False, ensurenl=True)
-    text = pygmentize("\n".join(lines), lexer, HtmlFormatter(nowrap=True))
+    text: str = pygmentize("\n".join(lines), lexer, HtmlFormatter(nowrap=True))
     return text.split("\n")[: len(lines)]
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -96,7 +96,7 @@ class Figure:
         with open(path, "wb") as file:
             file.write(data)
 
-    def _render(self, theme: Theme, kind: str, **options) -> bytes:
+    def _render(self, theme: Theme, kind: str, **options: Any) -> bytes:
         import matplotlib as mpl
 
         with mpl.rc_context(_rc(theme)):
@@ -105,7 +105,7 @@ class Figure:
             self._draw(theme).savefig(buffer, format=kind, **options)
         return buffer.getvalue()
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {
             "text/html": self._repr_html_(),
             "image/png": base64.b64encode(self.png).decode(),
@@ -148,7 +148,7 @@ def spread(places: list[float], gap: float, top: float = float("inf")) -> list[f
     return moved
 
 
-def _rc(theme: Theme) -> dict:
+def _rc(theme: Theme) -> Any:
     return {
         "font.family": ["DejaVu Sans"],
         "font.size": 8.5,

@@ -86,7 +86,8 @@ def sanitizer(path: str | Path | None = None) -> Table:
     Raises MeasurementError if the file is missing or not readable.
     """
     recorded = load(path or path_of("sanitizer"))
-    right, broken = defaultdict(list), defaultdict(list)
+    right: dict[str, list[int]] = defaultdict(list)
+    broken: dict[str, list[int]] = defaultdict(list)
     for entry in recorded["kernels"].values():
         for which, tools in entry.items():
             for tool, errors in tools.items():

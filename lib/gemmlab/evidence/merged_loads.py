@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 # The simulator's operation -> the recorded counters of it.
-_SHARED_LOADS = {"ld.shared": ("shared_load_wavefronts", "shared_load_instructions")}
+_SHARED_LOADS: dict[str, tuple[str, ...]] = {
+    "ld.shared": ("shared_load_wavefronts", "shared_load_instructions")
+}
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,9 @@ class Pattern:
     def from_dict(cls, data: dict) -> Pattern:
         """From an entry of the recorded file."""
         width = width_of(data["op"], data["size"])
-        shared = lanes(data["shared"])
-        active = np.array([place is not None for place in shared])
+        active = np.array([place is not None for place in lanes(data["shared"])])
 
-        def by_lane(name: str, unit: int) -> np.ndarray | None:
-            if name not in data:
-                return None
+        def by_lane(name: str, unit: int) -> np.ndarray:
             return np.array([(place or 0) * unit for place in lanes(data[name])])
 
         return cls(
@@ -67,8 +64,8 @@ class Pattern:
             size=data["size"],
             active=active,
             shared=by_lane("shared", width),
-            source=by_lane("global", width),
-            source_bytes=by_lane("source_bytes", 1),
+            source=by_lane("global", width) if "global" in data else None,
+            source_bytes=by_lane("source_bytes", 1) if "source_bytes" in data else None,
             counted={name: data[name] for name in COUNTS if name in data},
         )
 
@@ -80,7 +77,7 @@ class Pattern:
     @property
     def request(self) -> banks.Request | copies.CopyRequest | None:
         """How the rules serve it in shared memory; None for an atomic."""
-        if self.op.startswith("cp.async"):
+        if self.op.startswith("cp.async") and self.source is not None:
             return copies.copy(
                 self.shared,
                 self.source,
@@ -98,7 +95,7 @@ class Pattern:
     def computed(self) -> dict[str, int]:
         """What the rules say for all that was counted; empty for what is not modelled."""
         request = self.request
-        found = {}
+        found: dict[str, int] = {}
         if request is not None:
             found |= {"wavefronts": request.wavefronts, "conflicts": request.conflicts}
         elif self.op in INTEGER_ATOMICS and self.size == 4:
@@ -165,7 +162,9 @@ def single_requests() -> Table:
     The rules are those of `lab.layouts.wavefronts`, `sectors` and `copy`.
     Raises MeasurementError if the recorded file is missing.
     """
-    total, equal, modelled = Counter(), Counter(), Counter()
+    total: Counter[str] = Counter()
+    equal: Counter[str] = Counter()
+    modelled: Counter[str] = Counter()
     for label, agrees in _judged():
         total[label] += 1
         modelled[label] += agrees is not None
@@ -260,11 +259,11 @@ def copies_past_l1() -> Table:
     """
     found: dict[tuple[int, str], set[int]] = {}
     for pattern in patterns():
-        if pattern.op != "cp.async.cg" or not pattern.active.all():
+        if pattern.op != "cp.async.cg" or pattern.source is None or not pattern.active.all():
             continue
-        key = row_bytes(pattern.source), order(pattern.shared)
-        if None not in key:
-            found.setdefault(key, set()).add(pattern.counted["wavefronts"])
+        length, filled = row_bytes(pattern.source), order(pattern.shared)
+        if length is not None and filled is not None:
+            found.setdefault((length, filled), set()).add(pattern.counted["wavefronts"])
     if any(len(counts) > 1 for counts in found.values()):
         raise MeasurementError("patterns: like copies were counted differently")
     lengths = sorted({length for length, _ in found})

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -123,8 +124,9 @@ def measured_fragment(
     choice("order", order, ORDERS)
     f = FRAGMENTS[name]
     # Element n of the memory is n; all ones stay where the kernel writes nothing.
-    memory = np.arange(f.rows * f.columns, dtype=np.uint32 if f.bits == 32 else np.uint16)
-    out = np.full((WARP, _ROOM), np.iinfo(memory.dtype).max, memory.dtype)
+    width: type[np.unsignedinteger[Any]] = np.uint32 if f.bits == 32 else np.uint16
+    memory = np.arange(f.rows * f.columns, dtype=width)
+    out = np.full((WARP, _ROOM), np.iinfo(width).max, width)
     run = _on_the_gpu if default_backend() == "gpu" else _in_the_simulator
     origin = run(f"launch_wmma_map<{types[dtype]}>", memory, out, _arguments(name, order))
     return Measured(name, dtype, order, _places(f, order, out), origin)

@@ -21,8 +21,8 @@ def whole(value: object) -> int:
 
 def pair(value: object) -> Pair:
     """`value` as two integers. Raises TypeError or ValueError."""
-    first, second = value  # type: ignore[misc]  # whatever a reader returned
-    return whole(first), whole(second)
+    first, second = map(whole, value)  # type: ignore[call-overload]  # whatever a reader returned
+    return first, second
 
 
 def pairs(answer: Callable[[int], object], count: int, names: str, where: str = "") -> list[Pair]:

@@ -29,9 +29,11 @@ def swizzle16(
     """
     tile = ChunkTile(rows, row_bytes)
     lanes = ldmatrix.pointed(reader)
-    by_function = callable(answer) and not isinstance(answer, Swizzle)
     try:
-        table = _of_function(answer, tile) if by_function else _of_triple(answer, tile)
+        if callable(answer) and not isinstance(answer, Swizzle):
+            table = _of_function(answer, tile)
+        else:
+            table = _of_triple(answer, tile)
     except WrongAnswerError as wrong:
         return Verdict(False, str(wrong))
 
@@ -96,7 +98,7 @@ def _of_triple(answer: tuple[int, int, int] | Swizzle, tile: ChunkTile) -> np.nd
     xor = BitXor.of(swizzle.on_bytes(2), tile.bits)
     if ldmatrix.torn(xor):
         raise WrongAnswerError(ldmatrix.describe_map(xor, tile))
-    return xor(np.arange(tile.rows * tile.chunks) * PIECE) // PIECE
+    return np.asarray(xor(np.arange(tile.rows * tile.chunks) * PIECE)) // PIECE
 
 
 def _first_conflict(tile: ChunkTile, move: ldmatrix.Move, cells: list[tuple[int, int]]) -> str:

@@ -94,7 +94,7 @@ def measure() -> Pitfalls:
     return Pitfalls(tuple(ways), "live", environment())
 
 
-def _product(size: int, zeros: bool = False) -> Callable[[], None]:
+def _product(size: int, zeros: bool = False) -> Callable[[], object]:
     import torch
 
     make = torch.zeros if zeros else torch.randn
@@ -103,7 +103,7 @@ def _product(size: int, zeros: bool = False) -> Callable[[], None]:
     return lambda: torch.matmul(A, B, out=C)
 
 
-def _host(launch: Callable[[], None], wait: bool, samples: int = 10) -> float:
+def _host(launch: Callable[[], object], wait: bool, samples: int = 10) -> float:
     """Median microseconds by the host's clock, with or without waiting for the GPU at the end."""
     import torch
 
@@ -118,13 +118,13 @@ def _host(launch: Callable[[], None], wait: bool, samples: int = 10) -> float:
     return statistics.median(times)
 
 
-def _events(launch: Callable[[], None], cold: bool, samples: int = 20) -> float:
+def _events(launch: Callable[[], object], cold: bool, samples: int = 20) -> float:
     """Median microseconds by GpuTimer, the timer of every benchmark here."""
     timer = GpuTimer(cold=cold)
     return statistics.median(timer.time(Launch("cublas", launch)).time_us for _ in range(samples))
 
 
-def _steady(launch: Callable[[], None]) -> tuple[float, float | None]:
+def _steady(launch: Callable[[], object]) -> tuple[float, float | None]:
     """Microseconds and watts in the last third of some seconds of back-to-back launches."""
     one = Launch("cublas", launch)
     timer = GpuTimer(cold=False)

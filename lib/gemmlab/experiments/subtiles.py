@@ -169,8 +169,8 @@ class Subtiles(Shown):
 
     def shown(self) -> Table:
         """One line a configuration, those with the fewest wavefronts first."""
-        head = ("TM", "TN", "WMITER", "WNITER", "wavefronts A + B", "loads")
-        head += (f"TFLOP/s, {ARTICLE_GPU}", "TFLOP/s here", "of cuBLAS", "spills")
+        head = ["TM", "TN", "WMITER", "WNITER", "wavefronts A + B", "loads"]
+        head += [f"TFLOP/s, {ARTICLE_GPU}", "TFLOP/s here", "of cuBLAS", "spills"]
         rows = []
         for row in sorted(self.rows, key=lambda r: (r.configuration.wavefronts, r.configuration)):
             one = row.configuration

@@ -1,4 +1,4 @@
-"""Fingerprints of machine code: a step compiled for sm_90a, and its instructions read from the cubin.
+"""Fingerprints of machine code: a step compiled for sm_90a, and the instructions of its cubin.
 
 What is recorded with them, and what follows from them, is in `measurements/currency.py`.
 """
@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
@@ -131,7 +132,8 @@ def _of_function(section, sections: list, registers: Mapping[str, int]) -> str:
 
 def _registers(elf: ELFFile) -> Iterator[tuple[str, int]]:
     """Function -> registers of a thread, as the cubin's .nv.info has them."""
-    info, symbols = elf.get_section_by_name(".nv.info"), elf.get_section_by_name(".symtab")
+    info = elf.get_section_by_name(".nv.info")
+    symbols: Any = elf.get_section_by_name(".symtab")
     data, at = (info.data() if info else b""), 0
     while at + 4 <= len(data):
         form, attribute, size = struct.unpack_from("<BBH", data, at)

@@ -105,7 +105,7 @@ def ceilings(samples: int = 20) -> dict:
     out = torch.zeros(2, dtype=torch.int64, device="cuda")
     clock = Clock()
 
-    def seconds(launch: Callable[[], None]) -> tuple[float, float]:
+    def seconds(launch: Callable[[], object]) -> tuple[float, float]:
         return _median_seconds(launch, clock, samples)
 
     ffma_s, ffma_mhz = seconds(lambda: _launch("ffma", None, out, 0, _FFMA_REPEATS))
@@ -143,7 +143,9 @@ def _near(name: str, source, out, seconds: Callable) -> dict[str, float]:
     }
 
 
-def _median_seconds(launch: Callable[[], None], clock: Clock, samples: int) -> tuple[float, float]:
+def _median_seconds(
+    launch: Callable[[], object], clock: Clock, samples: int
+) -> tuple[float, float]:
     """Median time of a launch, and median SM clock (MHz) right behind it."""
     import torch
 

@@ -68,7 +68,10 @@ def main_loop(code: Sequence[Instruction]) -> list[Instruction]:
         if begin is not None and begin < end:
             loops.append(code[begin : end + 1])
     many = [loop for loop in loops if sum(i.name == "FFMA" for i in loop) >= _LEAST]
-    return list(min(many, key=len, default=[]))
+    if not many:
+        return []
+    shortest = min(many, key=len)
+    return list(shortest)
 
 
 def reads(loop: Sequence[Instruction]) -> Iterator[tuple[int, int] | None]:
@@ -89,7 +92,7 @@ def reads(loop: Sequence[Instruction]) -> Iterator[tuple[int, int] | None]:
             if match and kept.get(place) != match[1]:
                 banks[int(match[1]) % 2] += 1
         kept = {place: match[1] for place, match in enumerate(found) if match and match[2]}
-        yield tuple(banks)
+        yield banks[0], banks[1]
 
 
 def conflicts(loop: Sequence[Instruction]) -> int:
@@ -105,8 +108,8 @@ def listing_of(kernel: str | KernelSpec | Program, target: str = "90a") -> str:
         source, cubin = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
         source.write_text(build.source_text(step.source.path, step.launch(), step.spec.workspace))
         include, code = f"-I{kernels_folder()}", gencode(target)
-        command = [nvcc(), *FLAGS, include, code, "-cubin", source, "-o", cubin]
-        for call in (command, [tool, "-sass", cubin]):
+        command = [nvcc(), *FLAGS, include, code, "-cubin", str(source), "-o", str(cubin)]
+        for call in (command, [str(tool), "-sass", str(cubin)]):
             done = subprocess.run(call, capture_output=True, text=True)
             if done.returncode:
                 raise BuildError(f"{step.title}, machine code:\n{done.stderr}")

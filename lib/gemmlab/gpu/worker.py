@@ -38,6 +38,8 @@ class Worker:
             env=environment,
             start_new_session=True,
         )
+        assert self._process.stdin and self._process.stdout
+        self._requests, self._answers = self._process.stdin, self._process.stdout
         self._pending = b""
 
     def ask(self, request: dict, seconds: float) -> dict:
@@ -52,8 +54,8 @@ class Worker:
                 return first
             self.ready = True
         with suppress(BrokenPipeError):  # it ended: the missing answer says so
-            self._process.stdin.write(json.dumps({**request, "seconds": seconds}).encode() + b"\n")
-            self._process.stdin.flush()
+            self._requests.write(json.dumps({**request, "seconds": seconds}).encode() + b"\n")
+            self._requests.flush()
         return self._answer(seconds)
 
     def stop(self) -> None:
@@ -61,7 +63,7 @@ class Worker:
         self._process.kill()
         with suppress(subprocess.TimeoutExpired):  # the driver may take its time
             self._process.wait(timeout=10)
-        for stream in (self._process.stdin, self._process.stdout, self._errors):
+        for stream in (self._requests, self._answers, self._errors):
             with suppress(BrokenPipeError):
                 stream.close()
 
@@ -78,7 +80,7 @@ class Worker:
 
     def _answer(self, seconds: float) -> dict:
         deadline = time.monotonic() + seconds
-        pipe = self._process.stdout.fileno()
+        pipe = self._answers.fileno()
         poll = select.poll()
         poll.register(pipe, select.POLLIN)
         while b"\n" not in self._pending:

@@ -122,8 +122,10 @@ class Fragment:
             group, inner = inner, group
         lane = 4 * group + inner // 2
         x = 2 * i + inner % 2
-        place = (2 * i + inner % 2, None) if self.bits == 32 else (i, inner % 2)
-        return Holder(lane, *place, x if self.wmma else None)
+        index = x if self.wmma else None
+        if self.bits == 32:
+            return Holder(lane, register=x, half=None, x=index)
+        return Holder(lane, register=i, half=inner % 2, x=index)
 
     def element(self, lane: int, register: int, half: int | None = None) -> tuple[int, int]:
         """(row, column) of what a register holds; the inverse of `holder`.
@@ -137,8 +139,7 @@ class Fragment:
                 raise ArgumentError(f"half: got {half!r}, {self.name} allows None only")
             i, odd = divmod(register, 2)
         else:
-            self._check("half", half, 2)
-            i, odd = register, half
+            i, odd = register, self._check("half", half, 2)
         group, inner = lane // 4, 2 * (lane % 4) + odd
         if self.transposed:
             group, inner = inner, group

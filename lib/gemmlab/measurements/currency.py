@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import MeasurementError
 from ..core.files import json_text, load_json, write_whole
@@ -53,7 +54,7 @@ class Manifest:
     kernels: Mapping[str, Code]
     flags: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """The file's content."""
         kernels = {n: {"source": k.source, "code": dict(k.code)} for n, k in self.kernels.items()}
         return {

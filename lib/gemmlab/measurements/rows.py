@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..core.errors import MeasurementError
 from ..core.precision import precision as types_of
@@ -69,8 +70,8 @@ class BenchResult(Shown):
 
     rows: tuple[BenchRow, ...]
     source: str
-    environment: dict
-    conditions: dict = field(default_factory=dict)
+    environment: dict[str, Any]
+    conditions: dict[str, Any] = field(default_factory=dict)
     note: str = ""
 
     def row(self, kernel: str, size: int | str | None = None) -> BenchRow:
@@ -108,7 +109,7 @@ class BenchResult(Shown):
         return BenchResult(rows, self.source, self.environment, self.conditions, self.note)
 
     @staticmethod
-    def from_dict(data: dict) -> BenchResult:
+    def from_dict(data: dict[str, Any]) -> BenchResult:
         """The inverse of `to_dict`. Raises TypeError or KeyError for other data."""
         rows = tuple(BenchRow(**{**row, "spread": tuple(row["spread"])}) for row in data["rows"])
         return BenchResult(
@@ -121,7 +122,7 @@ class BenchResult(Shown):
 
     def shown(self) -> Table:
         """A row for each kernel and size; what is the same in all rows is in the notes instead."""
-        columns = {
+        columns: dict[str, Callable[[BenchRow], str]] = {
             "kernel": lambda r: BASELINES.get(r.kernel, r.kernel),
             "size": lambda r: r.size,
             "configuration": lambda r: r.config or "-",

@@ -95,18 +95,18 @@ class Measurements:
     """
 
     gpu: str
-    sections: dict
+    sections: dict[str, Any]
     family: str = FAMILIES[0]
 
     @property
-    def environment(self) -> dict:
+    def environment(self) -> dict[str, Any]:
         """The environment of the benchmark, or of whatever section there is."""
         for name in SECTIONS:
             if name in self.sections:
-                return self.sections[name]["environment"]
+                return dict(self.sections[name]["environment"])
         return {}
 
-    def section(self, name: str) -> dict:
+    def section(self, name: str) -> dict[str, Any]:
         """A section's data. Raises MeasurementError if it was not recorded or was left out."""
         data = self.sections.get(name)
         if data is None:
@@ -171,7 +171,7 @@ class Measurements:
             replace(trial, source=source_of(trial.kernel, trial.source)) for trial in trials
         )
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """The file's content."""
         return {"schema": SCHEMA, "gpu": self.gpu, **self.sections}
 
@@ -241,7 +241,7 @@ def save(measurements: Measurements, path: str | Path | None = None) -> Path:
     return write_whole(path, json_text(measurements.to_dict()))
 
 
-def sections(families: Iterable[str], name: str) -> dict[str, dict]:
+def sections(families: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
     """A section of the newest recording of each family.
 
     families: such as ["sgemm", "tma"]. name: one of SECTIONS. Raises MeasurementError if one has
@@ -295,7 +295,7 @@ def _newest(family: str) -> Measurements:
     return max(loaded, key=lambda m: m.environment.get("date") or "")
 
 
-def _validate(gpu: object, sections: dict) -> None:
+def _validate(gpu: object, sections: dict[str, Any]) -> None:
     if not isinstance(gpu, str):
         raise TypeError("gpu is not a name")
     for name, data in sections.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from ..display.numbers import show_size
 from .rows import BenchRow
@@ -31,12 +32,17 @@ class TuningTrial:
         """ "4096" for a cube, else "MxNxK"."""
         return show_size(self.shape)
 
-    def to_dict(self) -> dict:
+    @property
+    def ratio(self) -> float:
+        """To cuBLAS in the same run; 0 if the configuration was refused."""
+        return self.row.ratio or 0.0 if self.row else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
         """Plain data, for the cache and the recorded file."""
         return asdict(self)
 
     @staticmethod
-    def from_dict(data: dict) -> TuningTrial:
+    def from_dict(data: dict[str, Any]) -> TuningTrial:
         """The inverse of `to_dict`. Raises TypeError, KeyError or ValueError for other data."""
         texts = {name: data[name] for name in ("kernel", "source", "config", "refused")}
         if not all(isinstance(text, str) for text in texts.values()):
@@ -63,4 +69,4 @@ def choose(trials: Iterable[TuningTrial], configs: Sequence[str]) -> TuningTrial
     rows = [tried[config] for config in configs if config in tried and tried[config].row]
     if not rows or any(config not in tried for config in configs):
         return None
-    return max(rows, key=lambda trial: trial.row.ratio)
+    return max(rows, key=lambda trial: trial.ratio)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 from .. import sim
 from ..core.errors import BackendError, BuildError
@@ -67,7 +68,7 @@ class Built(Shown):
         )
 
 
-def make(name: str, body: str, parent: KernelSpec | None, options: dict[str, object]) -> Built:
+def make(name: str, body: str, parent: KernelSpec | None, options: dict[str, Any]) -> Built:
     """The kernel of a cell's text, compiled for what runs kernels here.
 
     options: fields of KernelSpec that the cell's first line sets.
@@ -93,7 +94,7 @@ def make(name: str, body: str, parent: KernelSpec | None, options: dict[str, obj
 
 
 def _spec(
-    name: str, draft: Draft, parent: KernelSpec | None, options: dict[str, object]
+    name: str, draft: Draft, parent: KernelSpec | None, options: dict[str, Any]
 ) -> KernelSpec:
     """The parent's spec, or a careful one, with what the cell changes."""
     base = parent or KernelSpec(
@@ -105,7 +106,7 @@ def _spec(
         threads=0,
         shared_bytes=0,
     )
-    changes: dict[str, object] = {
+    changes: dict[str, Any] = {
         "name": name,
         "file": f"{base.file.rpartition('/')[0]}/{name}.cuh",
         "parent": parent.name if parent else None,

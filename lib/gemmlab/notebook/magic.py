@@ -78,14 +78,16 @@ class KernelMagics(Magics):
             options = parse_argstring(self.kernel, line)
         except UsageError as error:
             raise ArgumentError(f"{_FIRST_LINE}: {error}; write it as in {_USAGE}") from None
-        held = self.shell.user_ns.get(options.name)
+        assert self.shell is not None  # IPython calls it
+        variables = self.shell.user_ns
+        held = variables.get(options.name)
         try:
             _check_name(options.name, held)
-            parent = _parent(options.like, self.shell.user_ns)
+            parent = _parent(options.like, variables)
             built = make(options.name, cell, parent, _given(options))
         except GemmlabError as error:
             raise type(error)(f"{error}\n{_kept(options.name, held)}") from None
-        self.shell.user_ns[options.name] = built.kernel
+        variables[options.name] = built.kernel
         return built
 
 

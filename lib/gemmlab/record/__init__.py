@@ -28,6 +28,7 @@ from ..measurements import metrics
 from ..measurements.rows import BASELINES, DEFAULT_BASELINES
 from ..measurements.sizes import ANY_SHAPE, SIZES, shapes_of
 from ..measurements.store import SECTIONS, Measurements
+from ..measurements.trials import TuningTrial
 from ..run.backend import why_no_gpu
 from ..steps import registry
 from ..steps.program import Program
@@ -168,7 +169,8 @@ def _programs(names: Sequence[str]) -> list[Program]:
 def _tuning(names: Sequence[str], sizes: Sequence[int], family: str) -> dict:
     """Every configuration, measured now whatever the cache holds."""
     shapes = [*((size, size, size) for size in sizes), *shapes_of(family)]
-    trials, tuned = [], []
+    trials: list[TuningTrial] = []
+    tuned: list[Program] = []
     for spec in (registry.get(name) for name in names):
         fitting = [shape for shape in shapes if spec.fits(*shape)]
         if spec.configs and fitting:
@@ -220,7 +222,7 @@ def _shapes(names: Sequence[str], family: str) -> dict:
     steps = [name for name in ANY_SHAPE if name in names]
     types = registry.get(names[0]).precisions[0]
     return _merged([bench(steps, shapes_of(family), precision=types)]) | _digests(
-        _steps(steps), [types]
+        _steps_of(steps), [types]
     )
 
 
@@ -231,10 +233,10 @@ def _digests(programs: Iterable[Program], types: Sequence[str] = ()) -> dict:
 
 def _stamped_in_all(names: Iterable[str]) -> dict:
     """The digests of steps in every precision that they are compiled for."""
-    return stamp((program, program.spec.precisions) for program in _steps(names))
+    return stamp((program, program.spec.precisions) for program in _steps_of(names))
 
 
-def _steps(names: Iterable[str]) -> list[Program]:
+def _steps_of(names: Iterable[str]) -> list[Program]:
     return [Program(registry.get(name)) for name in names]
 
 
@@ -257,7 +259,7 @@ def _power(names: Sequence[str]) -> dict:
         bench(last, [POWER_SIZE], mode=mode, baselines=("cublas",))
         for mode in ("burst", "sustained")
     )
-    return measured | _digests(_steps(last))
+    return measured | _digests(_steps_of(last))
 
 
 def _merged(results) -> dict:
@@ -307,4 +309,4 @@ def _counted(names: Sequence[str], size: int, metrics: dict[str, str]) -> dict:
     except (BackendError, MeasurementError) as error:
         return data | {"omitted": str(error)}
     steps = [name for name in fitting if name != "cublas"]
-    return data | found | _digests(_steps(steps), [types])
+    return data | found | _digests(_steps_of(steps), [types])

@@ -136,15 +136,18 @@ def _adds_up(metric: str) -> bool:
 
 def _combined(launches: list[dict], metric: str) -> int | float | None:
     """One value of several launches, None if it is not known."""
-    values = [launch.get(metric) for launch in launches]
-    if not all(isinstance(value, int | float) for value in values):
-        return None
+    values = _numbers(launches, metric)
     if len(values) == 1 or _adds_up(metric):
-        return sum(values)
-    times = [launch.get(DURATION) for launch in launches]
-    if not all(isinstance(time, int | float) for time in times):
-        return None
-    return values[times.index(max(times))]
+        return sum(values) if values else None
+    times = _numbers(launches, DURATION)
+    return values[times.index(max(times))] if values and times else None
+
+
+def _numbers(launches: list[dict], metric: str) -> list[int | float]:
+    """A metric of each launch; none if it is not known of all."""
+    values = [launch.get(metric) for launch in launches]
+    known = [value for value in values if isinstance(value, int | float)]
+    return known if len(known) == len(values) else []
 
 
 def _run_ncu(
@@ -217,13 +220,13 @@ def _target(names: Sequence[str], size: int, precision: str) -> None:
     """What ncu runs: each kernel once, profiled."""
     import torch
 
-    operands = random_operands((size, size, size), precision)
+    A, B, C = random_operands((size, size, size), precision)
     launches = [
-        launch_cublas(*operands) if name == "cublas" else handle_of(name).launcher(*operands)
+        launch_cublas(A, B, C) if name == "cublas" else handle_of(name).launcher(A, B, C)
         for name in names
     ]
     with tf32_off():
-        launch_cublas(*operands)()  # cuBLAS sets itself up here
+        launch_cublas(A, B, C)()  # cuBLAS sets itself up here
         torch.cuda.synchronize()
         torch.cuda.profiler.start()
         for launch in launches:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..display.figure import Theme, canvas, spread
 from ..display.numbers import show_rate, show_share
@@ -84,7 +84,7 @@ def walk(theme: Theme, parts: Sequence[Part], corner: str) -> Figure:
         first, last = start, start + len(part.shares) - 1
         colours = [theme.accent] * (last - first) + [theme.strong]
         axes.bar(range(first, last + 1), part.shares, width=0.72, color=colours)
-        text = {"fontsize": 7.5, "textcoords": "offset points"}
+        text: dict[str, Any] = {"fontsize": 7.5, "textcoords": "offset points"}
         axes.annotate(
             show_share(part.shares[0]),
             (first, 0),
@@ -119,7 +119,7 @@ def walk(theme: Theme, parts: Sequence[Part], corner: str) -> Figure:
 
 def lines(
     theme: Theme,
-    curves: dict[str, tuple[Sequence[int], Sequence[float]]],
+    curves: Mapping[str, tuple[Sequence[int], Sequence[float]]],
     axis: str,
     corner: str,
 ) -> Figure:

@@ -69,9 +69,9 @@ def ladder_chart(
     result = found.only(sizes=[(size, size, size)], mode="interleaved", precision=precision)
     rows = _steps_until(result, until, size)
     cublas = result.row("cublas", size).tflops
-    several = runs is not None and len(runs.runs) > 1
-    corner = f"recorded on {runs.origin}" if several else _corner(result)
-    label = runs.label if several else short
+    several = runs if runs and len(runs.runs) > 1 else None
+    corner = f"recorded on {several.origin}" if several else _corner(result)
+    label = several.label if several else short
     best = max(rows, key=lambda row: row.tflops)
     alt = (
         f"Bar chart of TFLOP/s at M = N = K = {size}: "
@@ -79,7 +79,7 @@ def ladder_chart(
         + f"; cuBLAS {show_rate(cublas)}. Best step: {show_share(best.ratio)} of cuBLAS. {corner}."
     )
     strong = registry.get(highlight).name if highlight else None
-    bars = [_bar(row, label(row.kernel), row.kernel == strong, several) for row in rows]
+    bars = [_bar(row, label(row.kernel), row.kernel == strong, bool(several)) for row in rows]
     line = (1.0 if several else cublas, f"cuBLAS {show_rate(cublas)}")
     axis = f"TFLOP/s at M = N = K = {size} (share of cuBLAS)"
     if several:
@@ -110,7 +110,7 @@ def _steps_until(result: BenchResult, until: str | None, size: int) -> list[Benc
 
 def _bar(row: BenchRow, name: str, strong: bool, by_share: bool) -> draw.Bar:
     """A step's bar, as long as its TFLOP/s, or as its share of cuBLAS."""
-    length = row.ratio if by_share else row.tflops
+    length = row.ratio or 0.0 if by_share else row.tflops
     return draw.Bar(name, row.tflops, show_share(row.ratio), strong, length)
 
 
@@ -133,7 +133,7 @@ def walk(size: int = 4096) -> Figure:
     for run in runs:
         rows = _own_steps(run, size)
         title = _PARTS[run.family]
-        parts.append(draw.Part(title, [row.ratio for row in rows]))
+        parts.append(draw.Part(title, [row.ratio or 0.0 for row in rows]))
         shares = ", ".join(f"{short(row.kernel)} {show_share(row.ratio)}" for row in rows)
         words.append(f"{title.replace(chr(10), ', ')}: {shares}")
     made = measurements.origins(run.environment for run in runs)
@@ -238,7 +238,7 @@ def lines(
         f"{short(name)} " + ", ".join(f"{show_rate(getattr(r, metric))} at {r.size}" for r in rows)
         for name, rows in series.items()
     )
-    curves = {
+    curves: dict[str, tuple[Sequence[int], Sequence[float]]] = {
         short(name): ([row.M for row in rows], [getattr(row, metric) for row in rows])
         for name, rows in series.items()
     }

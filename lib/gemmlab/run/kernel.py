@@ -155,12 +155,16 @@ class Kernel(Program):
     ) -> None:
         A, B, C = matrices
         module = sim.compile_step(self, operands.precision(A, C))
+        alpha, beta = factors
         module.launch(
-            *(operands.array(t) for t in matrices),
-            A.shape[0],
-            B.shape[1],
-            A.shape[1],
-            *factors,
+            operands.array(A),
+            operands.array(B),
+            operands.array(C),
+            M=A.shape[0],
+            N=B.shape[1],
+            K=A.shape[1],
+            alpha=alpha,
+            beta=beta,
             config=self.spec.config_index(self.config),
             allow_slow=allow_slow,
         )
@@ -227,7 +231,8 @@ def matrices(
     device = device or ("cuda" if default_backend() == "gpu" else "cpu")
     generator = torch.Generator().manual_seed(seed)
     pair = (torch.randn(M, K, generator=generator), torch.randn(K, N, generator=generator))
-    return tuple(t.to(device, getattr(torch, dtype)) for t in pair)
+    A, B = (t.to(device, getattr(torch, dtype)) for t in pair)
+    return A, B
 
 
 def _gpu_module(program: Program, precision: str) -> ModuleType:

@@ -50,7 +50,9 @@ def prepare(spec: KernelSpec, A, B, alpha, beta, out) -> torch.Tensor:
 
 def precision(A: torch.Tensor, C: torch.Tensor) -> str:
     """The name of the precision of A, B and C, which have been checked."""
-    return of_types(_dtype(A), _dtype(C)).name
+    found = of_types(_dtype(A), _dtype(C))
+    assert found is not None
+    return found.name
 
 
 def array(t: torch.Tensor) -> np.ndarray:

@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import LaunchError, RefusedError
 from ..steps.program import Source
@@ -77,7 +78,7 @@ def _run(request: dict) -> tuple[dict, object]:
         torch.cuda.synchronize()
     except torch.OutOfMemoryError:
         return {"short": True}, None
-    outcome = {"ok": True}
+    outcome: dict[str, Any] = {"ok": True}
     try:
         launch()
     except LaunchError as error:
@@ -88,7 +89,9 @@ def _run(request: dict) -> tuple[dict, object]:
 
 def handle_of(request: dict) -> Kernel:
     """The kernel that a request names, from JSON, in which tuples are lists. It is trusted here."""
-    facts = {k: tuple(v) if isinstance(v, list) else v for k, v in request["spec"].items()}
+    facts: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in request["spec"].items()
+    }
     source = Source(Path(request["path"]), request["entry"], request["label"])
     return Kernel(KernelSpec(**facts), source, request.get("config", ""))
 

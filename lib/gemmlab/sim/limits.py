@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Any
 
 from ..core import progress
 from ..core.errors import ArgumentError, SlowRunError
@@ -52,7 +53,7 @@ class Watch:
     ) -> None:
         self._name, self._workers, self._allow_slow = name, workers, allow_slow
         self._look, self._cancel = look, cancel
-        self._bar = None
+        self._bar: Any = None  # tqdm's, once it shows
 
     def run(self, launch: Callable[[], None]) -> None:
         """Call `launch` on a thread of its own. Raises SlowRunError if it would take too long."""
@@ -127,7 +128,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 3600:.0f} h"
 
 
-def _size(count: int) -> str:
+def _size(count: float) -> str:
     for unit in ("bytes", "KiB", "MiB"):
         if count < 1024:
             return f"{count:.4g} {unit}"

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .elf import KernelFacts, has_plain_order, read_facts
 
@@ -111,7 +112,8 @@ def dynamic_array_names(compiled: Path) -> list[str]:
 
     suffix = f"{len(DYNAMIC_ARRAY)}{DYNAMIC_ARRAY}E"  # a mangled name: _ZN 5space 4smem E
     with compiled.open("rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab").iter_symbols()
+        table: Any = ELFFile(file).get_section_by_name(".symtab")
+        symbols = table.iter_symbols()
         return [s.name for s in symbols if s["st_shndx"] == "SHN_UNDEF" and s.name.endswith(suffix)]
 
 

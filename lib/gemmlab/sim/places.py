@@ -99,9 +99,10 @@ def array_shape(source: str, name: str, size: int) -> tuple[int, ...]:
         if found != name:
             continue
         values = [_value(text, constants) for text in re.findall(r"\[([^\]]+)\]", dimensions)]
-        elements = math.prod(value or 0 for value in values)
+        known = tuple(value or 0 for value in values)
+        elements = math.prod(known)
         if elements > 0 and size % elements == 0 and size // elements in (1, 2, 4, 8, 16):
-            return tuple(values)
+            return known
     return ()
 
 

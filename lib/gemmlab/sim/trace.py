@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 from .abi import LineOf
 from .counts import OPS, LineCount, reading_order
+from .findings import Finding
 from .places import Place
 from .samples import Sample, Seen, collect
 from .view import as_html, as_text, findings_html
@@ -13,7 +14,7 @@ from .view import as_html, as_text, findings_html
 _SUMMED = ("requests", "wavefronts", "wavefronts_min", "conflicts", "sectors", "sectors_min")
 
 
-class Findings(tuple):
+class Findings(tuple[Finding, ...]):
     """The findings of one run: a tuple of Finding that reads as a list."""
 
     __slots__ = ()

@@ -43,11 +43,11 @@ def refuse_unsupported(files: Iterable[Path], known: Path, shown: Callable[[Path
                     "simulator does not execute. It knows the functions of kernels/ptx "
                     f"({headers}): call one of those, write it in C++, or run on a GPU"
                 )
-        if found := _LAUNCH.search(text):
+        if launch := _LAUNCH.search(text):
             raise BuildError(
-                f"{_place(file, text, found.start(), shown)}: {found[1]}<<<...>>> is a syntax that "
-                "only nvcc has; call launch(kernel, grid, block, smem_bytes, stream, arguments...) "
-                "of kernels/common/launch/host.cuh, which works on a GPU and here"
+                f"{_place(file, text, launch.start(), shown)}: {launch[1]}<<<...>>> is a syntax "
+                "that only nvcc has; call launch(kernel, grid, block, smem_bytes, stream, "
+                "arguments...) of kernels/common/launch/host.cuh, which works on a GPU and here"
             )
 
 
@@ -71,7 +71,8 @@ def _operation(rest: str) -> str:
     template, at = "", 0
     while found := _STRING.match(rest, at):
         template, at = template + found[1], found.end()
-    instruction = _MNEMONIC.match(template, _BEFORE_PTX.match(template).end())
+    before = _BEFORE_PTX.match(template)
+    instruction = _MNEMONIC.match(template, before.end() if before else 0)
     return instruction[0] if instruction else ""
 
 

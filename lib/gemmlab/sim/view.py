@@ -71,14 +71,37 @@ _NO_FINDINGS = "Nothing found: no race, no access out of bounds, no uninitialise
 class Traced(Protocol):
     """What is shown of a `Trace`."""
 
-    kernel: str
-    M: int
-    N: int
-    K: int
-    lines: tuple[LineCount, ...]
-    findings: tuple[Finding, ...]
-    file: str
-    source: tuple[str, ...]
+    @property
+    def kernel(self) -> str:
+        """The step's name."""
+
+    @property
+    def M(self) -> int:  # noqa: N802
+        """Rows of C."""
+
+    @property
+    def N(self) -> int:  # noqa: N802
+        """Columns of C."""
+
+    @property
+    def K(self) -> int:  # noqa: N802
+        """The length of the sums."""
+
+    @property
+    def lines(self) -> Sequence[LineCount]:
+        """What each line asks of memory."""
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What is wrong."""
+
+    @property
+    def file(self) -> str:
+        """The kernel's file."""
+
+    @property
+    def source(self) -> Sequence[str]:
+        """Its lines."""
 
 
 def as_html(trace: Traced) -> str:
@@ -126,7 +149,7 @@ class Anchors:
         """Lines of the kernel's file at which something was found."""
         sides = [(f.file, f.line) for f in self._findings]
         sides += [(f.other_file, f.other_line) for f in self._findings]
-        return {line for file, line in sides if self.name(file, line)}
+        return {line for file, line in sides if line and self.name(file, line)}
 
     def name(self, file: str | None, line: int | None) -> str:
         """The id of a line, empty if the line is not shown."""
@@ -246,7 +269,7 @@ def _listed(findings: Sequence[Finding], names: Anchors | None = None) -> str:
 def _finding(finding: Finding, names: Anchors | None) -> str:
     tag = f'<span class="gl-tag gl-hot">✗ {finding.kind}</span> '
     where = ""
-    if finding.file:
+    if finding.file and finding.line is not None:
         place = f"{html.escape(finding.file)}:{finding.line}"
         where = f"<b>{names.link(finding.file, finding.line) if names else place}</b> "
     return f"{where}{tag}{html.escape(finding.message)}. {_seen(finding)}".strip()

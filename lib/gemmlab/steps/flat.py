@@ -79,7 +79,7 @@ def flat(kernel: str | KernelSpec | Program) -> Flat:
         text = _ONCE.sub("", file.read_text(encoding="utf-8"))
         return _INCLUDE.sub(lambda found: included(file, found), text)
 
-    def included(by: Path, found: re.Match) -> str:
+    def included(by: Path, found: re.Match[str]) -> str:
         quote, name = found.groups()
         for place in (by.parent, folder):
             if not (file := (place / name).resolve()).is_file():

@@ -65,7 +65,7 @@ def diff(
             f"name: {new.name} {why}, so it has no parent to compare; name one: "
             f"lab.diff(..., 'sgemm_02_coalesced')"
         )
-    old = program(other or new.parent)
+    old = program(other if other is not None else new.parent or "")
     ours, theirs = _body(new), _body(old, rename_to=new.source.entry)
     # Lines that stand everywhere would be matched across unrelated passages.
     matcher = difflib.SequenceMatcher(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ..core.errors import ArgumentError
 from ..core.paths import kernels_folder
@@ -153,12 +154,12 @@ class KernelSpec:
         known = ", ".join(map(repr, self.configs))
         raise ArgumentError(f"config: got {config!r}; {self.name} has {known}")
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data, for `list --json`."""
         return asdict(self)
 
 
-def step(name: str, idea: str, **facts: object) -> KernelSpec:
+def step(name: str, idea: str, **facts: Any) -> KernelSpec:
     """The step of kernels/<family>/<rest>.cuh, where `name` is <family>_<rest>."""
     family, _, rest = name.partition("_")
     return KernelSpec(name, f"{family}/{rest}.cuh", idea, **facts)

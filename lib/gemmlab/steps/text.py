@@ -37,7 +37,7 @@ def included_files(path: Path) -> tuple[Path, ...]:
     return tuple(seen)
 
 
-def mark(text: str) -> re.Match | None:
+def mark(text: str) -> re.Match[str] | None:
     """A line's `// [name]` or `// [/name]`: groups "/" or "", and the name; None for others."""
     return _ANCHOR.match(text)
 
@@ -60,7 +60,7 @@ def passages_of(lines: list[str]) -> dict[str, tuple[int, int]]:
 def without_comments(text: str) -> str:
     """The text with its comments blanked out, every character where it was."""
 
-    def blank(found: re.Match) -> str:
+    def blank(found: re.Match[str]) -> str:
         return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
 
     return _COMMENT.sub(blank, text)

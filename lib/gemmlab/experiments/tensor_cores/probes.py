@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from ...bench.timing import GpuTimer, Launch, Timing, burst
 from ...core.errors import BackendError, LaunchError
@@ -147,7 +148,7 @@ def measure() -> dict:
             run = _Run(probe)
             time_us = run.flop * run.sms / at_rest.tflops / 1e6
             rows.append(run.row("sustained", timer.sustain(run.launch, SUSTAINED_S, time_us)))
-    data = {"rows": [asdict(row) for row in rows]}
+    data: dict[str, Any] = {"rows": [asdict(row) for row in rows]}
     if probes != PROBES:
         data["left_out"] = f"wgmma is left out: it exists only on sm_90a, this GPU is sm_{target}"
     return data

@@ -1,6 +1,6 @@
 """What a run of a Ring is made of: events, barriers after each of them, lanes, and the outcome.
 
-`widgets/mbarrier.js` computes the same; tests hold the two equal.
+`widgets/model/mbarrier/model.js` computes the same; tests hold the two equal.
 """
 
 from __future__ import annotations
@@ -50,6 +50,12 @@ class Event:
     held: tuple[int, int] = (-1, -1)
     flying: tuple[int, ...] = ()
     victims: tuple[tuple[str, int, bool], ...] = ()
+
+    @property
+    def change(self) -> tuple[Mbarrier, Mbarrier]:
+        """The barrier before and after, of an event that touches one."""
+        assert self.before is not None and self.after is not None
+        return self.before, self.after
 
 
 @dataclass(frozen=True)
@@ -123,5 +129,5 @@ class Run:
         """The event to look at first: what goes wrong, else the end of the first phase."""
         if self.problems:
             return self.problems[0]
-        ends = (e.before is not None and e.after.phase > e.before.phase for e in self.events)
+        ends = (bool(e.before and e.after and e.after.phase > e.before.phase) for e in self.events)
         return list(ends).index(True)

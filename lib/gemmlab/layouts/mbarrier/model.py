@@ -201,7 +201,3 @@ def mistakes(mode: str, consumers: int) -> dict[str, str]:
     if consumers < 3:
         known["empty_fewer"] = None
     return {key: name for key, name in known.items() if name is not None}
-
-
-def _names(keys) -> str:
-    return ", ".join(map(repr, keys))

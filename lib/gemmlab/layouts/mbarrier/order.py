@@ -26,7 +26,7 @@ class Order:
         if actor < len(self.clocks):
             self.arriving[key] = _latest(self.arriving.get(key), self.clocks[actor])
         if ends:
-            self.over[key] = self.arriving.get(key)
+            self.over[key] = self.arriving.get(key, [0] * len(self.clocks))
 
     def wait(self, actor: int, key: tuple[str, int]) -> None:
         """An actor's wait at a barrier is over."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
+from typing import Any
 
 from .events import Bar, Event, Run, lane_names
 from .model import BETWEEN, BOX, ENGINE, ISSUE, READ, SLOWER, Mbarrier, Op, Ring
@@ -31,7 +32,7 @@ class _State:
         self.lanes: dict[str, list[Bar]] = {name: [] for name in lane_names(ring)}
         self.order = Order(self.engine)
 
-    def add(self, time: int, actor: int, kind: str, op: Op, **more) -> None:
+    def add(self, time: int, actor: int, kind: str, op: Op, **more: Any) -> None:
         who = (*self.ring.actors, ENGINE)[actor]
         event = Event(time, who, kind, op.tile, op.stage, op.name, op.value)
         self.events.append(replace(event, **more))

@@ -62,8 +62,8 @@ def _brief(run: Run, event: Event) -> str:
 
 def _deadlock(run: Run) -> str:
     """Who waits for what at the end."""
-    waiting, groups = run.waiting(len(run.events) - 1), {}
-    for event in waiting:
+    groups: dict[tuple[str, str, int], list[Event]] = {}
+    for event in run.waiting(len(run.events) - 1):
         groups.setdefault((event.kind, event.name, event.stage), []).append(event)
     return "; ".join(_stuck(run, group) for group in groups.values())
 
@@ -109,7 +109,7 @@ def _wait(run: Run, index: int, event: Event) -> str:
 def _expect(run: Run, index: int, event: Event) -> str:
     if event.problem:
         return _overrun(run, index, event)
-    before = event.before
+    before, _ = event.change
     return (
         f"{_start(event.actor)} arrives at {_at(event)} and expects {event.value:,} bytes, for "
         f"tile {event.tile}: tx {before.tx:,} → {before.tx + event.value:,}, {_fewer(before)}. "
@@ -118,7 +118,7 @@ def _expect(run: Run, index: int, event: Event) -> str:
 
 
 def _land(run: Run, index: int, event: Event) -> str:
-    before, box = event.before, "AB"[event.value]
+    (before, _), box = event.change, "AB"[event.value]
     return (
         f"complete_tx of {BOX:,} bytes at {_at(event)}: box {box} of tile {event.tile} has landed "
         f"in stage {event.stage}, tx {before.tx:,} → {before.tx - BOX:,}. "
@@ -131,7 +131,7 @@ def _arrive(run: Run, index: int, event: Event) -> str:
         return _overrun(run, index, event)
     return (
         f"{_start(event.actor)} arrives at {_at(event)}: as far as it is concerned, tile "
-        f"{event.tile} may be overwritten. {_start(_fewer(event.before))}. "
+        f"{event.tile} may be overwritten. {_start(_fewer(event.change[0]))}. "
         f"{_result(run, index, event)}"
     )
 
@@ -147,7 +147,7 @@ def _overrun(run: Run, index: int, event: Event) -> str:
 
 def _result(run: Run, index: int, event: Event) -> str:
     """Whether the operation ends the phase, and who goes on."""
-    before, after = event.before, event.after
+    before, after = event.change
     if after.phase == before.phase:
         return f"Phase {after.phase} lacks {_lacks(after)}."
     waited = [e for e in run.waiting(index - 1) if (e.name, e.stage) == (event.name, event.stage)]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -140,6 +140,7 @@ class Pipeline:
             return ()
         bars = []
         for t, (issue, store, _) in enumerate(self._by_tile(block)):
+            assert store is not None  # of every scheme but "async"
             arrival = issue.end + self.latency
             bars.append(Bar("flight", block, t, issue.begin, arrival))
             bars.append(Bar("arrived", block, t, arrival, store.begin))
@@ -287,7 +288,7 @@ def _bar(step: Step) -> Bar:
     return Bar(step.kind, step.block, step.tile, step.begin, step.end)
 
 
-def _longer_than_0(bars) -> tuple[Bar, ...]:
+def _longer_than_0(bars: Iterable[Bar]) -> tuple[Bar, ...]:
     return tuple(bar for bar in bars if bar.end > bar.begin)
 
 

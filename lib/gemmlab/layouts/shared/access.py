@@ -157,7 +157,7 @@ class Layout:
         if self.kind == "pad":
             return flat + np.arange(tile.rows)[:, None] * self.pad
         if self.kind == "swizzle":
-            places = self.swizzle(flat)
+            places = np.asarray(self.swizzle(flat))
             if places.max() >= flat.size:
                 raise ArgumentError(f"layout: {self.swizzle} sends an element out of the tile")
             return places

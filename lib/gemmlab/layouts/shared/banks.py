@@ -101,7 +101,9 @@ class Request:
         return self.wavefronts - self.minimum
 
 
-def lanes_at(addresses: ArrayLike, width: int, active: ArrayLike | None) -> tuple:
+def lanes_at(
+    addresses: ArrayLike, width: int, active: ArrayLike | None
+) -> tuple[list[int], list[int]]:
     """Addresses as a list of ints, and the list of the active lanes.
 
     Raises ArgumentError for what is neither, or a misaligned address.

@@ -118,7 +118,7 @@ def _past_l1(targets: list[int], sources: list[int], lanes: list[int]) -> tuple[
         pieces = sources[n] // PIECE % 2, targets[n] // PIECE % 2
         pairs[sources[n] // SECTOR_BYTES, targets[n] // SECTOR_BYTES].add(pieces)
     shared = defaultdict(list)  # by what must agree: the source's sectors
-    for (source, target), pieces in pairs.items():
+    for (source, target), used in pairs.items():
         turned = (source ^ target) % 2  # whether bit 5 of the address changes
-        shared[source // 4, target // 4, frozenset(pieces), turned].append(source)
+        shared[source // 4, target // 4, frozenset(used), turned].append(source)
     return sum(max(Counter(sectors).values()) for sectors in shared.values()), len(pairs)

@@ -28,7 +28,7 @@ READERS: dict[str, int] = {  # matrices; the phases of .trans are the same
 }
 PITCH = 8192  # bytes from a row to the next in global memory: 4096 elements
 
-Move = Callable[[np.ndarray], np.ndarray]  # byte offsets in the tile to where they stand
+Move = Callable[[np.ndarray], np.ndarray | int]  # byte offsets in the tile to where they stand
 
 
 @dataclass(frozen=True)

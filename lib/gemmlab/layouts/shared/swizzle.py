@@ -119,7 +119,7 @@ class BitXor:
     def collision(self, bits: int) -> tuple[int, int] | None:
         """The first two offsets of `bits` bits that land on one place; None if it is one-to-one."""
         places: dict[int, int] = {}
-        for offset, place in enumerate(self(np.arange(1 << bits)).tolist()):
+        for offset, place in enumerate(np.asarray(self(np.arange(1 << bits))).tolist()):
             if place in places:
                 return places[place], offset
             places[place] = offset
@@ -141,7 +141,8 @@ def row_major(row: ArrayLike, col: ArrayLike, row_length: int) -> np.ndarray:
 
     row, col: integers or arrays that broadcast; the offsets have their common shape.
     """
-    return np.asarray(row) * row_length + np.asarray(col)
+    offsets: np.ndarray = np.asarray(row) * row_length + np.asarray(col)
+    return offsets
 
 
 def padded(row: ArrayLike, col: ArrayLike, row_length: int, pad: int) -> np.ndarray:
@@ -161,7 +162,8 @@ def transposed_a_column(k: ArrayLike, m: ArrayLike) -> np.ndarray:
     is Swizzle<2,3,6>; a tile of more than 16 rows reads more bits of k and is Swizzle<3,3,6> (32).
     Source: kernels/sgemm/06_swizzled_a.cuh.
     """
-    return np.asarray(m) ^ (np.asarray(k) // 4 * 8)
+    column: np.ndarray = np.asarray(m) ^ (np.asarray(k) // 4 * 8)
+    return column
 
 
 def find_swizzle(columns: ArrayLike) -> Swizzle | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from ...core.errors import ArgumentError
 from ..shared.banks import WARP
@@ -39,7 +40,7 @@ class Limits:
     registers_unit: int = 256  # a warp's registers are a multiple
     partitions: int = 4  # with a quarter of the warps and registers each
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data, for the browser."""
         return asdict(self)
 

@@ -8,6 +8,7 @@ elements. `widgets/tiling.js` computes the same; tests hold the two equal, sente
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -215,9 +216,18 @@ def vector(run: int) -> int:
     return 4 if run % 4 == 0 else 2 if run % 2 == 0 else 1
 
 
-_STRIPS = {"WM": 16, "WN": 128, "min_blocks": 2}  # 2 x 16 lanes of 8 x 8, or of 8 x 4 twice
-_TALL = {"BK": 32, "WM": 32, "WN": 128, "min_blocks": 3}  # 2 x 16 lanes of 128 elements
-_FOUR = {"TM": 8, "TN": 4, "WMITER": 2, "WNITER": 2}
+_STRIPS: dict[str, Any] = {
+    "WM": 16,
+    "WN": 128,
+    "min_blocks": 2,
+}  # 2 x 16 lanes of 8 x 8, or of 8 x 4 twice
+_TALL: dict[str, Any] = {
+    "BK": 32,
+    "WM": 32,
+    "WN": 128,
+    "min_blocks": 3,
+}  # 2 x 16 lanes of 128 elements
+_FOUR: dict[str, Any] = {"TM": 8, "TN": 4, "WMITER": 2, "WNITER": 2}
 # The course's steps. tests/unit/test_tiling.py holds each to what its kernel does.
 STEPS: dict[str, Tiling] = {
     "sgemm_04_register_tiling": Tiling(a="mk4", min_blocks=2),

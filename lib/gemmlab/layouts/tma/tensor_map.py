@@ -263,7 +263,7 @@ class Box:
         x, y = self.x + chunk * count, self.y + row
         inside = range(max(0, -x), min(count, self.map.columns - x))
         begin, end = (inside.start, inside.stop) if 0 <= y < self.map.rows and inside else (0, 0)
-        return Chunk(row, chunk, y, x, begin, end, self.place(row, chunk * CHUNK))
+        return Chunk(row, chunk, y, x, begin, end, int(self.place(row, chunk * CHUNK)))
 
     @cached_property
     def chunks(self) -> tuple[Chunk, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...core.arguments import text
 from ...core.errors import ArgumentError
@@ -89,7 +89,7 @@ class BankMap(Widget):
         request: int = 0,
         row_length: int | None = None,
         element: int | None = None,
-        **more: object,
+        **more: Any,
     ) -> BankMap:
         """The request that a line of a traced kernel made, on the tile that it went to.
 
@@ -147,11 +147,11 @@ class BankMap(Widget):
     def _shown(self) -> tuple[Request | None, str]:
         """The shown request and its reading; None and what is wrong if the access faults."""
         try:
-            found = self._located()[self.state["access"]]
-            request = cost(*found, self.shown_layout)
+            access, tile = self._located()[self.state["access"]]
+            request = cost(access, tile, self.shown_layout)
         except ArgumentError as error:
             return None, str(error)
-        copied = _COPY if found[0].op == "cp.async" else ""
+        copied = _COPY if access.op == "cp.async" else ""
         return request, describe(request) + copied
 
     def _title(self) -> str:
@@ -259,7 +259,7 @@ def _goal(goal: Mapping[str, object] | None) -> dict | None:
     if goal is None:
         return None
     kinds = ("pad", "swizzle", "formula")
-    table = dict(goal) if isinstance(goal, Mapping) else {}
+    table: dict[str, Any] = dict(goal) if isinstance(goal, Mapping) else {}
     limits = {name: table[name] for name in _LIMITS if name in table}
     if (
         not limits
@@ -275,6 +275,8 @@ def _goal(goal: Mapping[str, object] | None) -> dict | None:
         f"{count or 'no'} {_LIMITS[name]}{'' if count == 1 else 's'}"
         for name, count in limits.items()
     )
-    by = {"pad": "padding", "swizzle": "a swizzle", "formula": "a formula"}.get(table.get("layout"))
+    by = {"pad": "padding", "swizzle": "a swizzle", "formula": "a formula"}.get(
+        table.get("layout", "")
+    )
     text = f"{wanted}{f', by {by}' if by else ''}."
     return {"limits": limits, "text": text, **({"layout": table["layout"]} if by else {})}

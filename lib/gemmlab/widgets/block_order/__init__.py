@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...core.arguments import choice, text
 from ...core.errors import ArgumentError
@@ -94,7 +94,7 @@ class BlockOrder(Widget):
         side = min(3.2, 3.4 * (o.rows + 2) / (_reach(o) + 2))
         height = side + 0.2 + LINE * len(lines)
         figure = new_figure(_WIDTH, height)
-        style = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
+        style: dict[str, Any] = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
         for n, line in enumerate(lines):
             figure.text(0.02, 1 - (0.08 + LINE * n) / height, line, **style)
         _draw(figure.add_axes((0.02, 0.01, 0.96, side / height)), o, self.state["wave"])
@@ -113,7 +113,7 @@ def _reach(o: Order) -> int:
 def _draw(axes: Axes, o: Order, index: int) -> None:
     from matplotlib.patches import Rectangle
 
-    def box(row: float, column: float, rows: float, columns: float, **style: object) -> None:
+    def box(row: float, column: float, rows: float, columns: float, **style: Any) -> None:
         axes.add_patch(Rectangle((column, row), columns, rows, **{"lw": 0, **style}))
 
     bar = max(o.rows, _reach(o)) / 25
@@ -124,7 +124,8 @@ def _draw(axes: Axes, o: Order, index: int) -> None:
     for t in range(o.tiles):
         now = t // o.slots == index
         face = _NOW if now else _TINTS[t // o.slots % len(_TINTS)]
-        box(*(at + 0.05 for at in o.place(t)), 0.9, 0.9, facecolor=face)
+        row, column = o.place(t)
+        box(row + 0.05, column + 0.05, 0.9, 0.9, facecolor=face)
     for row, column in o.never_taken():
         box(row, column, 1, 1, facecolor="none", edgecolor=_BAD, hatch="////", lw=0.5)
     for row in o.wave(index).rows:
@@ -132,6 +133,12 @@ def _draw(axes: Axes, o: Order, index: int) -> None:
     for column in o.wave(index).columns:
         box(-1.4 * bar, column + 0.05, bar, 0.9, facecolor=_NOW)
     box(0, 0, o.rows, o.columns, facecolor="none", edgecolor=TEXT, lw=1.2)
-    middle = {"fontsize": 7, "color": TEXT, "ha": "center", "va": "center", "weight": "bold"}
+    middle: dict[str, Any] = {
+        "fontsize": 7,
+        "color": TEXT,
+        "ha": "center",
+        "va": "center",
+        "weight": "bold",
+    }
     axes.text(-0.9 * bar, -0.5 * bar, "A", **middle)
     axes.text(-0.2 * bar, -0.9 * bar, "B", **middle)

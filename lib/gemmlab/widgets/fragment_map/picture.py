@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...layouts.fragments import SIDE, Fragment
 from ..shared.bank_picture import LINE, MUTED, TEXT
@@ -36,7 +36,7 @@ def fragment_figure(f: Fragment, colour: str, lane: int | None, reading: str) ->
     top = 0.08 + LINE * len(lines) + 0.06
     height = top + parts * tall + 0.03
     figure = new_figure(_WIDTH, height)
-    style = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
+    style: dict[str, Any] = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
     for n, line in enumerate(lines):
         figure.text(0.02, 1 - (0.08 + LINE * n) / height, line, **style)
     for n in range(parts):
@@ -52,7 +52,7 @@ def _draw(axes: Axes, f: Fragment, colour: str, lane: int | None, left: int) -> 
     axes.set_xlim(-0.85, SIDE + 0.02)
     axes.set_ylim(f.rows + 0.1, -1.1)
     axes.axis("off")
-    middle = {"ha": "center", "va": "center", "color": TEXT, "fontsize": 6.5}
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "color": TEXT, "fontsize": 6.5}
     for column in range(SIDE):
         axes.text(column + 0.5, -0.5, str(left + column), **{**middle, "color": MUTED})
     for row in range(f.rows):
@@ -65,5 +65,5 @@ def _draw(axes: Axes, f: Fragment, colour: str, lane: int | None, left: int) -> 
             face = tint(f, colour, row, left + column)
             edge = {"edgecolor": TEXT, "lw": 1.2} if mine else {"lw": 0}
             axes.add_patch(Rectangle((column + 0.03, row + 0.04), 0.94, 0.92, fc=face, **edge))
-            bold = {"weight": "bold"} if mine else {}
+            bold: dict[str, Any] = {"weight": "bold"} if mine else {}
             axes.text(column + 0.5, row + 0.54, at.short(), **middle, **bold)

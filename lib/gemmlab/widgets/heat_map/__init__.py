@@ -65,17 +65,17 @@ class HeatMap(Widget):
         caption: str = "",
     ) -> None:
         axes = (tuple(rows_by), tuple(columns_by))
-        rows, metrics = [dict(row) for row in rows], dict(metrics)
-        _check(rows, metrics, axes, caption)
-        known = [key for key in metrics if any(row.get(key) is not None for row in rows)]
+        table, metrics = [dict(row) for row in rows], dict(metrics)
+        _check(table, metrics, axes, caption)
+        known = [key for key in metrics if any(row.get(key) is not None for row in table)]
         if not known:
             raise ArgumentError("rows: none has a value of any metric")
         for name, key in (("metric", metric), ("together", together)):
             if key is not None:
                 choice(name, key, known, lead=", there are values of ")
-        labels = [_labels(rows, axis) for axis in axes]
-        notes = sorted({row["note"] for row in rows if row.get("note")})
-        cells = _cells(rows, known, axes, labels, invalid, notes)
+        labels = [_labels(table, axis) for axis in axes]
+        notes = sorted({row["note"] for row in table if row.get("note")})
+        cells = _cells(table, known, axes, labels, invalid, notes)
         metric = metric or known[0]
         less = metrics[metric].less
         place = _place(cells, known.index(metric), less, chosen, axes, labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ...core.arguments import choice
@@ -105,7 +105,11 @@ class Ladder(Widget):
             now = row["kernel"] == self.config["highlight"]
             colour = "#b4bdc6" if row["baseline"] else "#0068a3" if now else "#56a0cf"
             axes.barh(i, value / most, height=0.62, left=0.0, color=colour)
-            style = {"fontsize": 8, "va": "center", "weight": "bold" if now else "normal"}
+            style: dict[str, Any] = {
+                "fontsize": 8,
+                "va": "center",
+                "weight": "bold" if now else "normal",
+            }
             axes.text(-0.03, i, row["label"], ha="right", **style)
             axes.text(value / most + 0.02, i, _value(row[metric], metric), ha="left", **style)
         reference = next((r[metric] for r in rows if r["kernel"] == "cublas" and r[metric]), None)
@@ -150,7 +154,7 @@ def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]
     """Plain rows, kernels before baselines, sizes rising."""
     found: dict[tuple[str, str], dict] = {}
     for given in rows:
-        row = asdict(given) if is_dataclass(given) else dict(given)
+        row = dict(given) if isinstance(given, Mapping) else asdict(given)
         missing = [key for key in ("kernel", "M", "N", "K") if key not in row]
         if missing:
             raise ArgumentError(f"rows: one has no {', '.join(missing)}")

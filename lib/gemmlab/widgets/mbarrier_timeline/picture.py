@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...layouts.mbarrier.events import Bar, Run
 from ..shared.bank_picture import MUTED, TEXT
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ACCENT, _BAD = "#0068a3", "#b34700"
-_LOOK = {
+_LOOK: dict[str, dict[str, Any]] = {
     "read": {"facecolor": _ACCENT, "edgecolor": "white"},
     "bad": {"facecolor": "#f7e4d9", "edgecolor": _BAD, "hatch": "//"},
     "issue": {"facecolor": TEXT, "edgecolor": TEXT},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...layouts.pipeline.model import Bar, Pipeline
 from ..shared.bank_picture import MUTED, TEXT
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ACCENT, _BAD = "#0068a3", "#b34700"
-_LOOK = {
+_LOOK: dict[str, dict[str, Any]] = {
     "products": {"facecolor": _ACCENT, "edgecolor": "white"},
     "read": {"facecolor": _ACCENT, "edgecolor": "white"},
     "issue": {"facecolor": TEXT, "edgecolor": TEXT},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...layouts import Request
 from ...layouts.shared.banks import BANKS, Word
@@ -46,7 +46,7 @@ def _block(axes: Axes, rows: list[list[Word]], first: int, size: float) -> None:
     axes.set_xlim(-1.2, _BLOCK)
     axes.set_ylim(len(rows) + 0.05, -1)
     axes.axis("off")
-    small = {"ha": "center", "va": "center", "fontsize": size}
+    small: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
     axes.text(-0.2, -0.45, "bank", color=MUTED, ha="right", va="center", fontsize=6)
     for bank in range(first, first + _BLOCK):
         axes.text(bank - first + 0.5, -0.45, str(bank), color=MUTED, **{**small, "fontsize": 7.5})
@@ -69,6 +69,7 @@ def bank_figure(title: str, pattern: str, request: Request | None, reading: str)
     used = [i for i in (0, 1) if any(w.bank // _BLOCK == i for row in rows for w in row)]
     dense = len(rows) > 10
     block = (0.155 if dense else 0.24) * (len(rows) + 1.05)
+    head: list[tuple[str, dict[str, Any]]]
     head = [(line, {"fontsize": 8, "weight": "bold"}) for line in wrap(title, 52)]
     head += [(line, {"fontsize": 7.5, "family": "monospace"}) for line in wrap(pattern, 56)]
     head += [(line, {"fontsize": 8}) for line in wrap(reading, 60)]

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
@@ -74,12 +74,12 @@ class Widget(anywidget.AnyWidget):
     """
 
     _script = ""  # the subclass' module below widgets/, "bank_map/widget.js"
-    _sheets = ()  # its style sheets, ("bank_map/widget.css",)
+    _sheets: tuple[str, ...] = ()  # its style sheets, ("bank_map/widget.css",)
 
     config = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
-    def __init_subclass__(cls, **kwargs: object) -> None:
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         # anywidget makes a subclass of its own for every instance; that one has its _esm already.
         if "_script" in cls.__dict__:
             cls._esm = module_text(cls._script)
@@ -114,18 +114,19 @@ class Widget(anywidget.AnyWidget):
         module = _data_uri("text/javascript", self._esm.encode())
         # Encoded, so that what a widget will reveal is not lying in the page to be read.
         data = json.dumps([self.key(), self.config, self.state], sort_keys=True).encode()
-        data = f'JSON.parse(atob("{base64.b64encode(data).decode()}"))'
+        given = f'JSON.parse(atob("{base64.b64encode(data).decode()}"))'
         return (
             f"<style>{self._css}</style>\n"
             f'<div class="gl" data-widget="{type(self).__name__}" data-gemmlab="{self.key()}">'
             f"{self.fallback()}</div>\n"
-            f'<script type="module">import("{module}").then((m) => m.boot(...{data}));</script>'
+            f'<script type="module">import("{module}").then((m) => m.boot(...{given}));</script>'
         )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary()}>"
 
-    def _repr_mimebundle_(self, **kwargs: object) -> dict:
+    # anywidget's gives a pair; IPython takes the bundle alone just as well.
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict:  # type: ignore[override]
         bundle = super()._repr_mimebundle_(**kwargs)
         data = dict(bundle[0] if isinstance(bundle, tuple) else bundle or {})
         data["text/plain"] = repr(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...layouts.shared.banks import SECTOR_BYTES
 from .bank_picture import LINE, MUTED, TEXT
@@ -40,7 +40,7 @@ def _draw(
     axes.set_xlim(-_LEFT, _ACROSS * (_WORDS + 0.4))
     axes.set_ylim(len(rows), 0)
     axes.axis("off")
-    small = {"ha": "center", "va": "center", "fontsize": size}
+    small: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
     for r, (row, label) in enumerate(zip(rows, labels, strict=True)):
         axes.text(
             -0.2,
@@ -86,6 +86,7 @@ def sector_figure(
     rows = sorted({number // _ACROSS for number in touched})
     firsts = [min(n for n in touched if n // _ACROSS == row) for row in rows]
     labels = [name(first * SECTOR_BYTES) for first in firsts]
+    head: list[tuple[str, dict[str, Any]]]
     head = [(line, {"fontsize": 8, "weight": "bold"}) for line in wrap(title, 52)]
     head += [(line, {"fontsize": 7.5, "family": "monospace"}) for line in wrap(code, 56)]
     head += [(line, {"fontsize": 8}) for line in wrap(reading, 60)]

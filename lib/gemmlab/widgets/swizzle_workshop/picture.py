@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...layouts.shared.ldmatrix import GROUPS, PIECE, ChunkTile
+from ...layouts.shared.copies import PIECE
+from ...layouts.shared.ldmatrix import GROUPS, ChunkTile
 from ...layouts.shared.swizzle import BitXor
 from ..shared.bank_picture import LINE, MUTED, TEXT, bank_colour
 from ..shared.base import new_figure
@@ -27,25 +28,25 @@ def swizzle_figure(
     tall = _ROW * (_ROWS + 1.2)
     height = top + tall + LINE * 2
     figure = new_figure(_WIDTH, height)
-    style = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
+    style: dict[str, Any] = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
     for n, line in enumerate(lines):
         figure.text(0.02, 1 - (0.08 + LINE * n) / height, line, **style)
     axes = figure.add_axes((0.01, 1 - (top + tall) / height, 0.98, tall / height))
     axes.set_xlim(-0.075 * max(tile.chunks, 8), max(tile.chunks, 8) + 0.02)
     axes.set_ylim(_ROWS + 0.1, -1.1)
     axes.axis("off")
-    middle = {"ha": "center", "va": "center", "fontsize": 6.5}
+    middle: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5}
     for chunk in range(tile.chunks):
         axes.text(chunk + 0.5, -0.5, str(chunk), color=MUTED, **middle)
     for row in range(_ROWS):
         axes.text(-0.1, row + 0.5, str(row), color=MUTED, **{**middle, "ha": "right"})
         for chunk in range(tile.chunks):
-            group = xor(tile.offset(row, chunk)) // PIECE % GROUPS
+            group = int(xor(tile.offset(row, chunk))) // PIECE % GROUPS
             (r, g, b), on = bank_colour(4 * group)
             mine = (row, chunk) in cells
             face = (r, g, b) if mine else tuple(1 - 0.18 * (1 - c) for c in (r, g, b))
             axes.add_patch(Rectangle((chunk + 0.03, row + 0.05), 0.94, 0.9, fc=face, lw=0))
-            look = {"color": on, "weight": "bold"} if mine else {"color": MUTED}
+            look: dict[str, Any] = {"color": on, "weight": "bold"} if mine else {"color": MUTED}
             axes.text(chunk + 0.5, row + 0.54, str(group), **middle, **look)
     note = (
         "A row of the picture is one of the tile, a cell a 16-byte chunk.\n"

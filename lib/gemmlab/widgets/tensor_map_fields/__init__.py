@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...core.arguments import choice, text
 from ...layouts.tma import words
@@ -54,7 +54,7 @@ class TensorMapFields(Widget):
         choice("shown", shown, words.FIELDS)
         text("caption", caption)
         addresses = [[name, value] for name, value in ADDRESSES.items()]
-        if address not in ADDRESSES.values():
+        if address is not None and address not in ADDRESSES.values():
             addresses.append([hex(address), address])
         super().__init__(
             config={
@@ -92,13 +92,17 @@ class TensorMapFields(Widget):
         top = 0.08 + LINE * len(lines) + 0.08
         height = top + _ROW * len(fields) + 0.05
         figure = new_figure(_WIDTH, height)
-        style = {"va": "top", "parse_math": False}
+        style: dict[str, Any] = {"va": "top", "parse_math": False}
         for n, line in enumerate(lines):
             figure.text(0.02, 1 - (0.08 + LINE * n) / height, line, color=TEXT, fontsize=8, **style)
         for n, one in enumerate(fields):
             y = 1 - (top + _ROW * n) / height
             sign = "✗ " if one.problem else ""
-            look = {"color": "#b34700" if one.problem else TEXT, "fontsize": 7, **style}
+            look: dict[str, Any] = {
+                "color": "#b34700" if one.problem else TEXT,
+                "fontsize": 7,
+                **style,
+            }
             figure.text(0.02, y, one.name, color=MUTED, fontsize=7, **style)
             figure.text(0.31, y, sign + one.value.removeprefix("CU_TENSOR_MAP_"), **look)
         return figure

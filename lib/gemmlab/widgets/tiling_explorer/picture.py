@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...layouts.tiling.facts import Fact
 from ...layouts.tiling.tiling import Tiling
@@ -20,7 +20,7 @@ _ACCENT = "#0068a3"
 _WIDTH = 3.8
 
 
-def _box(axes: Axes, at: tuple[float, float], size: tuple[float, float], **style: object) -> None:
+def _box(axes: Axes, at: tuple[float, float], size: tuple[float, float], **style: Any) -> None:
     """A rectangle of (rows, columns) at (row, column)."""
     from matplotlib.patches import Rectangle
 
@@ -38,7 +38,7 @@ def _tile(axes: Axes, t: Tiling, thread: int) -> None:
     _box(axes, (-gap - strip, 0), (strip, t.BN), facecolor="#e4e8ec")
     for text, x, y in (("A", -gap - strip / 2, -gap * 2), ("B", -gap * 2, -gap - strip / 2)):
         axes.text(x, y, text, ha="center", va="center", fontsize=8, weight="bold", color=TEXT)
-    centre = {"ha": "center", "va": "center", "color": TEXT}
+    centre: dict[str, Any] = {"ha": "center", "va": "center", "color": TEXT}
     for warp in range(t.threads // 32):
         top, left = warp // t.warp_cols * t.WM, warp % t.warp_cols * t.WN
         edge = {"edgecolor": MUTED, "lw": 0.6}
@@ -65,7 +65,7 @@ def tiling_figure(
     side = 0.0 if t is None else min(3.0, 3.0 * t.BM / t.BN)
     height = top + side + 0.1 + LINE * len(table) + 0.08
     figure = new_figure(_WIDTH, height)
-    style = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
+    style: dict[str, Any] = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
     for n, (line, more) in enumerate(head):
         figure.text(0.02, 1 - (0.08 + LINE * n) / height, line, **{**style, **more})
     if t is not None:

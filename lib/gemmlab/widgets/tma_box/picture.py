@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...layouts.tma.tensor_map import SIDE, Box
 from ..shared.bank_picture import LINE, MUTED, TEXT, bank_colour
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _ROW, _LINES = 3.8, 0.15, 16
-_SMALL = {"ha": "center", "va": "center", "fontsize": 6.5}
+_SMALL: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 6.5}
 
 
 def tma_figure(box: Box | None, chosen: tuple[int, int], reading: str) -> Figure:
@@ -26,7 +26,7 @@ def tma_figure(box: Box | None, chosen: tuple[int, int], reading: str) -> Figure
     flat = 1.5 if box else 0.0
     height = top + flat + tall + (LINE * 2.2 if box else 0.0)
     figure = new_figure(_WIDTH, height)
-    style = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
+    style: dict[str, Any] = {"va": "top", "color": TEXT, "parse_math": False, "fontsize": 8}
     for n, line in enumerate(lines):
         figure.text(0.02, 1 - (0.08 + LINE * n) / height, line, **style)
     if box:
@@ -81,8 +81,11 @@ def _draw_lines(axes: Axes, box: Box, chosen: tuple[int, int], shown: int) -> No
         mine = (one.row, one.chunk) in held
         face = rgb if mine else _tint(rgb)
         outside = one.end - one.begin < whole
-        style = {"hatch": "////", "ec": "#a3acb5"} if outside else {}
+        style: dict[str, Any] = {"hatch": "////", "ec": "#a3acb5"} if outside else {}
         at = (one.slot + 0.03, one.line + 0.05)
         axes.add_patch(Rectangle(at, 0.94, 0.9, fc=face, lw=0, **style))
-        look = {"color": on if mine else TEXT, "weight": "bold" if mine else "normal"}
+        look: dict[str, Any] = {
+            "color": on if mine else TEXT,
+            "weight": "bold" if mine else "normal",
+        }
         axes.text(one.slot + 0.5, one.line + 0.54, f"{one.row}.{one.chunk}", **_SMALL, **look)
