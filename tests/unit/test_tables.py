@@ -48,6 +48,12 @@ def test_simulator_and_profiler_agree_on_every_recorded_kernel():
     assert f"All {others}pairs are equal" in table.notes[0]
 
 
+def loading(monkeypatch, load) -> None:
+    """`load` in the place of what reads recordings."""
+    for module in (measurements, measurements.store):
+        monkeypatch.setattr(module, "load", load)
+
+
 def with_counters(monkeypatch, name: str, **changed: int) -> None:
     """A recording with a few counters of one step changed, or with the last one's for it."""
     loaded = measurements.load()
@@ -56,7 +62,7 @@ def with_counters(monkeypatch, name: str, **changed: int) -> None:
     kernels[name] = {**kernels.get(name, kernels[LAST]), **changed}
     sections = {**loaded.sections, "counters": {**counters, "kernels": kernels}}
     other = dataclasses.replace(loaded, sections=sections)
-    monkeypatch.setattr(measurements, "load", lambda **_: other)
+    loading(monkeypatch, lambda **_: other)
 
 
 def test_a_pair_that_differs_is_marked(monkeypatch):
@@ -108,7 +114,7 @@ def test_steps_of_two_parts_are_compared_each_by_its_own_recording(monkeypatch):
         data["environment"] = {**data["environment"], "commit": "abcdef0"}
     third = measurements.Measurements(second.gpu, sections, "tma")
     found = {"hgemm": second, "tma": third}
-    monkeypatch.setattr(measurements, "load", lambda family: found[family])
+    loading(monkeypatch, lambda family: found[family])
     pair = ["hgemm_17_stages", "tma_01_load"]
     both, mine = tables.limits(pair), tables.limits("hgemm_18_wide_tile")
     assert both.head == ("unit", "17 stages", "01 load")
@@ -124,7 +130,7 @@ def test_a_section_that_was_not_recorded_says_how_to_get_it(monkeypatch):
     loaded = measurements.load()
     sections = {name: data for name, data in loaded.sections.items() if name != "limits"}
     other = dataclasses.replace(loaded, sections=sections)
-    monkeypatch.setattr(measurements, "load", lambda **_: other)
+    loading(monkeypatch, lambda **_: other)
     with pytest.raises(MeasurementError, match="--only limits"):
         tables.limits(LAST)
 
@@ -156,10 +162,8 @@ def hgemm_recording(monkeypatch, equal_counters):
         kernels[SWIZZLED] = {k: v for k, v in kernels[SWIZZLED].items() if v is not None}
         section = {"environment": ENV, "size": 256, "kernels": kernels}
         made = measurements.Measurements("NVIDIA H200", {"counters": section}, "hgemm")
-        monkeypatch.setattr(
-            measurements,
-            "load",
-            lambda *_, family="sgemm": made if family == "hgemm" else plain(),
+        loading(
+            monkeypatch, lambda *_, family="sgemm": made if family == "hgemm" else plain()
         )
 
     return install
@@ -191,7 +195,7 @@ def test_agreement_of_steps_with_the_copy_engine(monkeypatch):
     read = {key: counted_as(what, totals) for what, key in columns}
     section = {"environment": ENV, "size": 256, "kernels": {"tma_01_load": read}}
     made = measurements.Measurements("NVIDIA H200", {"counters": section}, "tma")
-    monkeypatch.setattr(measurements, "load", lambda family: made)
+    loading(monkeypatch, lambda family: made)
     table = agreement("tma")
     row = row_of(table, "tma_01_load")
     assert row["global loads, sectors"] == "0 / 0"  # the copy engine's are none of a thread's
@@ -252,6 +256,6 @@ def test_limits_of_16_bit_steps_name_the_tensor_cores(monkeypatch):
     values = {"tensor_pipe": 61.2, "fma_pipe": 0.0, "stall_math_pipe_throttle": 1.25}
     section = {"environment": ENV, "size": 4096, "kernels": {SWIZZLED: values}}
     made = measurements.Measurements("NVIDIA H200", {"limits": section}, "hgemm")
-    monkeypatch.setattr(measurements, "load", lambda *_, **__: made)
+    loading(monkeypatch, lambda *_, **__: made)
     assert tables.limits(SWIZZLED).rows == (("tensor cores, instructions", "61 %"),)
     assert tables.stalls(SWIZZLED).rows == (("for tensor cores or the FMA pipe", "1.25"),)

@@ -245,7 +245,7 @@ def test_words_of_a_start():
 
 
 def test_fields():
-    fields = {one.name: one for one in map_of().words()}
+    fields = {one.name: one for one in words.decode(map_of())}
     assert list(fields) == list(words.FIELDS)
     assert len(fields) == 12  # the arguments of cuTensorMapEncodeTiled
     shown = {name: one.value for name, one in fields.items()}
@@ -260,7 +260,7 @@ def test_fields():
 def test_every_argument_belongs_to_a_field():
     given = [name for *_, names in words.FIELDS.values() for name in names]
     assert sorted([*given, "dtype", "swizzle"]) == sorted(Arguments.__dataclass_fields__)
-    wrong = Arguments(30, 100, 16, 128, row_stride=100).words()
+    wrong = words.decode(Arguments(30, 100, 16, 128, row_stride=100))
     assert {one.name for one in wrong if one.problem} == {"globalStrides", "boxDim"}
 
 

@@ -75,7 +75,7 @@ def trace_view(**more):
 
 
 def naive_trace_view():
-    return traced("sgemm_01_naive").view()
+    return TraceView(traced("sgemm_01_naive"))
 
 
 def make_heat_map():
@@ -439,9 +439,9 @@ def test_a_trace_opens_at_a_line():
 
 def test_a_trace_opens_at_a_request():
     trace = traced("sgemm_06_swizzled_a")
-    views = [trace.view("&rA[0]", request=n) for n in range(4)]
+    views = [TraceView(trace, "&rA[0]", request=n) for n in range(4)]
     assert [view._now()[1]["time"] for view in views] == [0, 4, 8, 12]
-    stores = [trace.view("sA[a_col + 1]", request=n) for n in range(4)]
+    stores = [TraceView(trace, "sA[a_col + 1]", request=n) for n in range(4)]
     assert [view._now()[1]["warp"] for view in stores] == [0, 1, 2, 3]
     assert len({view.png() for view in stores}) == 4
 
