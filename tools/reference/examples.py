@@ -11,6 +11,7 @@ VERBS = {
     "kernel": 'lab.kernel("sgemm_06_swizzled_a")',
     "source": 'lab.source("sgemm_06_swizzled_a", "dot")',
     "diff": 'lab.diff("sgemm_06_swizzled_a")',
+    "flat": 'print(*lab.flat("sgemm_06_swizzled_a").headers, sep="\\n")',
     "variant": """\
 lower = lab.variant("sgemm_18_block_order", {"STRIP = 8": "STRIP = 4"}, label="strips of 4")
 lab.diff(lower)""",
@@ -173,7 +174,7 @@ shares.split, shares.blocks, shares.longest""",
 last = lab.layouts.LastWave(tiles=5, k_tiles=8, most=4, min_share=1)
 last.rest, last.split, last.blocks""",
     "layouts.Owners": """\
-owners = lab.layouts.Owners(tiles=140, k_tiles=64, most=132, min_share=6)
+owners = lab.layouts.Owners(tiles=140, k_tiles=64, most=132, price=6)
 owners.cut, owners.helpers, owners.busiest""",
     "layouts.waves_paid": "lab.layouts.waves_paid(tiles=300, most=264)",
     "layouts.Mbarrier": """\
@@ -237,7 +238,7 @@ roof.allows(8.0)  # TFLOP/s at 8 FLOP per byte""",
     "plots.recorded_points": 'lab.plots.recorded_points(recorded, "dram")[0]',
     "plots.recorded_roofs": 'lab.plots.recorded_roofs(recorded, "dram")',
     "plots.schedule_diagram": """\
-print(lab.plots.schedule_diagram(tiles=5, k_tiles=8, slots=4).alt)""",
+print(lab.plots.schedule_diagram(shares).alt)""",
     "plots.sector_diagram": """\
 requests = {"a column of A": [4096 * lane for lane in range(32)]}
 print(lab.plots.sector_diagram(requests).alt)""",
@@ -269,6 +270,7 @@ fixture.trace(*lab.sim.integer_matrices(64, 64, 96), 64, 64, 96).findings""",
 TABLES = {
     "tables.Table": """\
 lab.tables.Table(("kernel", "TFLOP/s"), (("mine", "45.6"),), "tn", ("Made up.",))""",
+    "tables.recorded": 'print(*repr(lab.tables.recorded()).splitlines()[:4], sep="\\n")',
     "tables.limits": 'lab.tables.limits("sgemm_06_swizzled_a")',
     "tables.stalls": 'lab.tables.stalls("sgemm_06_swizzled_a")',
     "tables.resources": 'lab.tables.resources(["sgemm_05_transposed_a", "sgemm_06_swizzled_a"])',
