@@ -171,7 +171,8 @@ lint: test-env
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(C_SOURCES) -print0 | xargs -0 -r $(BIN)/clang-format --dry-run --Werror
-	@$(BIN)/lint-imports --no-cache >.lint-imports.log || { cat .lint-imports.log; exit 1; }; rm .lint-imports.log
+	@$(BIN)/lint-imports --no-cache >.lint-imports.log || { cat .lint-imports.log; rm .lint-imports.log; exit 1; }; rm .lint-imports.log
+	@$(BIN)/mypy --no-error-summary
 
 test-gpu: test-env
 	$(PYTEST) -m gpu tests/gpu

@@ -42,8 +42,8 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory):
     """A function that runs a Python in an empty folder, where gemmlab comes from the wheel.
 
-    The other packages are this environment's. Its path is added without the .pth files in it, one of
-    which names the checkout.
+    The other packages are this environment's. Its path is added without the .pth files in it: one
+    of those names the checkout.
     """
     folder = tmp_path_factory.mktemp("leerer Ordner für Bücher")
     venv.create(folder / "venv")

@@ -91,7 +91,7 @@ def check(names: list[str]) -> bool:
     return good
 
 
-def measure(names: list[str]) -> list[dict[str, int]]:
+def measure(names: list[str]) -> list[dict[str, float | None]]:
     """Counters of each kernel at its first size. A metric that ncu does not know is left out."""
     ncu = find_ncu()
     if ncu is None:

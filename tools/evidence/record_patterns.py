@@ -24,6 +24,7 @@ from gemmlab.core.errors import BackendError, LaunchError, MeasurementError
 from gemmlab.core.files import write_whole
 from gemmlab.core.paths import measurements_folder
 from gemmlab.evidence import patterns as agreement
+from gemmlab.evidence import recordings
 from gemmlab.evidence.patterns import Pattern
 from gemmlab.gpu import build, telemetry
 from gemmlab.gpu.toolchain import find_ncu
@@ -178,7 +179,7 @@ def patterns_of(seed: int | None) -> dict[str, list[dict]]:
     """Sets of patterns: fresh ones, or those of the recorded file."""
     if seed is not None:
         return draw_all(seed)
-    sets = agreement.load(FOLDER / f"patterns_{agreement.GPU}.json")["sets"]
+    sets = recordings.load(FOLDER / f"patterns_{recordings.GPU}.json")["sets"]
     return {part["about"]: without_counts(part["patterns"]) for part in sets}
 
 

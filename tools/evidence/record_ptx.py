@@ -31,9 +31,9 @@ def main() -> None:
     kernels = {}
     for name, (step, changes) in KERNELS.items():
         handle = variant(step, changes)
-        digest = source_digest(handle.spec.path)
-        text = compiled(handle)
-        kernels[name] = {"step": step, "changes": changes, "source": digest, "ptx": text}
+        digest = source_digest(handle.source.path)
+        lines = compiled(handle)
+        kernels[name] = {"step": step, "changes": changes, "source": digest, "ptx": lines}
     data = {"date": datetime.date.today().isoformat(), "kernels": kernels}
     text = json.dumps(data, indent=0, ensure_ascii=False)
     print(write_whole(recording(), text + "\n"))

@@ -46,7 +46,7 @@ def counts(handle: Kernel) -> dict:
     """What `sass.table` shows of a step."""
     loop = sass.main_loop(sass.instructions(sass.listing_of(handle), "6kernelE"))
     return {
-        "source": source_digest(handle.spec.path),
+        "source": source_digest(handle.source.path),
         "instructions": len(loop),
         "ffma": sum(one.name == "FFMA" for one in loop),
         "shared_loads": sum(one.name == "LDS.128" for one in loop),
@@ -62,10 +62,11 @@ def main() -> None:
     parser.parse_args()
     labels = [name for name in experiments.EXPERIMENTS if name.startswith(OF_STEPS)]
     handles = [*map(kernel, STEPS), *map(experiments.experiment, labels)]
-    loops = {handle.spec.label or handle.name: counts(handle) for handle in handles}
+    loops = {handle.source.label or handle.name: counts(handle) for handle in handles}
     version = subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout
+    number = re.search(r"V([\d.]+)", version)
     data = {
-        "nvcc": re.search(r"V([\d.]+)", version)[1],
+        "nvcc": number[1] if number else "unknown",
         "date": datetime.date.today().isoformat(),
         "loops": loops,
     }

@@ -65,7 +65,7 @@ class Code:
     def __init__(self, text: str) -> None:
         self.text = text
         self.tokens = [
-            Token(m.lastgroup, m[0], m.start(), m.end())
+            Token(m.lastgroup or "", m[0], m.start(), m.end())
             for m in _TOKEN.finditer(text)
             if m.lastgroup != "skip"
         ]

@@ -148,7 +148,7 @@ def _in_child(job: dict) -> dict:
 
 def _read(pipe: int, deadline: float) -> bytes | None:
     """All that the child writes, or None if it takes longer than it may."""
-    parts = []
+    parts: list[bytes] = []
     while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
         part = os.read(pipe, 65536)
         if not part:

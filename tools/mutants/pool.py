@@ -37,8 +37,11 @@ class Pool:
         self._workers = [
             subprocess.Popen(
                 [sys.executable, "-m", "tools.mutants.judge"],
-                **{"cwd": HERE.parents[1], "env": environment, "text": True},
-                **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE},
+                cwd=HERE.parents[1],
+                env=environment,
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
             )
             for _ in range(self._processes)
         ]
@@ -48,9 +51,7 @@ class Pool:
 
     def __exit__(self, *_: object) -> None:
         for worker in self._workers:
-            worker.stdin.close()
-            worker.wait()
-            worker.stdout.close()
+            worker.communicate()  # closes its pipes, which ends it
 
     def judge(
         self,
@@ -90,6 +91,7 @@ class Pool:
     def _ask(self, job: dict) -> dict:
         worker = self._idle.get()
         try:
+            assert worker.stdin is not None and worker.stdout is not None  # they are pipes
             worker.stdin.write(json.dumps(job) + "\n")
             worker.stdin.flush()
             answer = worker.stdout.readline()

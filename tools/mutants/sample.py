@@ -13,7 +13,7 @@ def sample(mutants: Sequence[Mutant], of_each: int = 2) -> list[Mutant]:
 
     Drawn by a hash of the id, so always the same; in the order of `mutants`.
     """
-    chosen = set()
+    chosen: set[str] = set()
     for operator in {mutant.operator for mutant in mutants}:
         ranked = sorted((m for m in mutants if m.operator == operator), key=_rank)
         kernels = [m.id.partition("/")[0] for m in ranked]

@@ -106,7 +106,8 @@ class Subject:
         for size in self.sizes:
             yield Run(*size, seed=0)
         for size in self.sizes:
-            yield Run(*size, seed=1, **({"alpha": 2.0, "beta": -1.0} if self.scaled else {}))
+            alpha, beta = (2.0, -1.0) if self.scaled else (1.0, 0.0)
+            yield Run(*size, seed=1, alpha=alpha, beta=beta)
 
     def data(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """A, B and C as the kernel takes them, and the C that it must leave.
@@ -239,8 +240,11 @@ SUBJECTS = (
     ),
     _fixture("gemm_ldmatrix_mma", ((64, 64, 64), (128, 64, 96)), "f16", dtype="float16"),
     _fixture(
-        *("gemm_wmma", ((32, 32, 32), (64, 32, 64)), "f16_16_shared"),
-        **{"dtype": "float16", "computes": "doubled product"},
+        "gemm_wmma",
+        ((32, 32, 32), (64, 32, 64)),
+        "f16_16_shared",
+        dtype="float16",
+        computes="doubled product",
     ),
     _fixture("gemm_wgmma", ((64, 128, 128), (128, 128, 192)), "f16", dtype="float16"),
     _fixture(

@@ -109,8 +109,9 @@ def _mutant(function: Function) -> str:
 
 def _other_modes(code: Code, i: int) -> Iterator[Draft]:
     """The next smaller and the next larger swizzle of a tensor map."""
-    mode = _MODE.fullmatch(code.word(i))[1]
-    at = _MODES.index(mode)
+    found = _MODE.fullmatch(code.word(i))
+    assert found is not None  # what _MODE finds is asked for
+    at = _MODES.index(found[1])
     for other in _MODES[max(at - 1, 0) : at] + _MODES[at + 1 : at + 2]:
         yield from drafts("swizzle", code, Span(i, i), f"CU_TENSOR_MAP_SWIZZLE_{other}")
 

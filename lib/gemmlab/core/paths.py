@@ -13,7 +13,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 def repository_root() -> Path:
     """The folder that holds `kernels/` and `book/measurements/`.
 
-    $GEMMLAB_ROOT, or the checkout of this file; of an installed package, the copy that came with it.
+    $GEMMLAB_ROOT, or the checkout of this file; of an installed package, the copy that it brought.
     """
     if root := os.environ.get("GEMMLAB_ROOT"):
         return Path(root).resolve()
