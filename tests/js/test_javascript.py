@@ -2,18 +2,22 @@
 
 import random
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
+import gemmlab.widgets
 from gemmlab import sim
 from gemmlab.core.errors import ArgumentError
 from gemmlab.layouts import PRESETS, Access, Layout, Swizzle, Tile, describe, locate
 from gemmlab.layouts.shared import formula
 from gemmlab.layouts.shared.access import OPS, request
 from gemmlab.sim.places import Place, element
-from gemmlab.widgets import BankMap, predict
+from gemmlab.widgets import BankMap, TraceView, predict
 from gemmlab.widgets.shared.sector_picture import sectors
 from gemmlab.widgets.trace_view import served
+
+WIDGETS = Path(gemmlab.widgets.__file__).parent
 
 
 def differences(ask, kind, inputs, expected):
@@ -89,6 +93,7 @@ def python_access(case):
     return [addresses, words, found.wavefronts, found.conflicts, describe(found)]
 
 
+@pytest.mark.twin("shared/banks")
 def test_random_accesses_agree(ask):
     rng = random.Random(1)
     cases = [random_access(rng) for _ in range(500)]
@@ -118,6 +123,7 @@ def python_formula(text, env):
         return str(error)
 
 
+@pytest.mark.twin("shared/formula")
 def test_random_formulas_agree(ask):
     rng = random.Random(2)
     pieces = ["lane", "row", "x", "0", "7", "31", "65536", *"+-*/%&^|()= ", "<<", ">>", "$", "-"]
@@ -213,18 +219,7 @@ def test_a_row_of_the_ladder_in_words(ask):
     ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "bank_map",
-        "predict",
-        "ladder",
-        "trace_view",
-        "pipeline_timeline",
-        "tiling_explorer",
-        "heat_map",
-    ],
-)
+@pytest.mark.parametrize("name", sorted(file.parent.name for file in WIDGETS.glob("*/widget.js")))
 def test_each_module_can_be_started_in_two_ways(ask, name):
     assert ask([("faces", {"name": name})]) == [["function", "function"]]
 
@@ -236,7 +231,7 @@ def test_each_module_can_be_started_in_two_ways(ask, name):
 def view(request):
     """The widget of a trace with lanes that take no part (naive) or many shapes."""
     M, N, K = (33, 9, 7) if request.param == "sgemm_01_naive" else (128, 128, 32)
-    return sim.trace(request.param, M, N, K).view()
+    return TraceView(sim.trace(request.param, M, N, K))
 
 
 def states(widget):
@@ -310,8 +305,8 @@ def test_sectors_agree(ask):
         (16, (0, 0, 16), "the 1st time. All 16 requests of the line have this shape."),
         (1, (1, 0, 1), "the 2nd time: the line's only request."),
         (2048, (12, 3, 1024), "the 13th time. 1,024 of the line's 2,048 requests have this shape."),
-        (99, (22, 3, 0), "the 23rd time. The line makes 99 requests of many shapes: these are the "
-         "first ones and the dearest."),
+        (99, (22, 3, 0), "the 23rd time. The line makes 99 requests of many shapes; these are the "
+         "first ones and the most expensive one."),
     ],
 )  # fmt: skip
 def test_whose_request_it_is_in_words(ask, requests, sample, said):
@@ -338,7 +333,7 @@ def test_what_is_pointed_at_in_words(ask):
     trace = sim.trace("sgemm_06_swizzled_a", 128, 128, 32)
 
     def told(target, *where, **more):
-        widget = trace.view(*where, **more)
+        widget = TraceView(trace, *where, **more)
         return ask([("tell", {"config": widget.config, "state": widget.state, "target": target})])[
             0
         ]

@@ -37,7 +37,7 @@ def test_swizzles_that_solve(layout, rows, store):
         ("col ^ (row*8)", "4 wavefronts"),  # bits 5 and 6 are no bank bits
         ("pad 2", "16 bytes"),  # conflict-free, but the rows are no longer aligned
         ("pad 4", "2 wavefronts"),
-        ("col ^ row", "apart"),
+        ("col ^ row", "separates"),
         ("col / 2", "same place"),
         ("col + 1", "outside the row"),
         ("colour", "unknown name"),
@@ -142,7 +142,7 @@ def test_the_parents_code_is_no_answer():
     for text in ("// [dot]", "// [dot]  // a remark"), ("    // [dot]\n", "\n\n    // [dot]\n"):
         verdict = exercises.judge(changed(*text))
         assert verdict == exercises.Verdict(
-            False, f"this is the code of {SWIZZLED} as it was; the exercise changes it."
+            False, f"this is the unchanged code of {SWIZZLED}; the exercise asks for a change."
         )
         assert exercises.judge(changed(*text), differs=False).solved
     assert exercises.judge(changed("rA[i] * rB[j]", "rB[j] * rA[i]")).solved
@@ -151,7 +151,7 @@ def test_the_parents_code_is_no_answer():
 def test_the_parents_code_under_another_name_is_no_answer_either():
     parent = registry.get("sgemm_02_coalesced")
     mine = cells.make("mine", parent.path.read_text().replace(parent.name, "mine"), parent, {})
-    assert "as it was" in exercises.judge(mine.kernel).message
+    assert "unchanged code" in exercises.judge(mine.kernel).message
 
 
 def test_a_wrong_element_is_named():

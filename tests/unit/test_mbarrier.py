@@ -194,8 +194,8 @@ def test_a_mistake_that_does_not_show():
 def test_the_first_wait_of_the_producer_and_the_end_of_a_phase_in_words():
     found = run_ring(Ring())
     assert tell(found, 1) == (
-        "The producer waits for parity 1 at empty[0], which is in phase 0, of parity 0. The phase "
-        "before counts as over, though there was none: the wait returns at once."
+        "The producer waits for parity 1 at empty[0], which is in phase 0, of parity 0. The "
+        "hardware treats the phase before as complete, so the wait returns at once."
     )
     assert tell(found, found.lesson) == (
         f"complete_tx of {BOX:,} bytes at full[0]: box B of tile 0 has landed in stage 0, tx 4,096 "

@@ -683,7 +683,7 @@ def test_a_step_that_was_not_launched_is_named(fake_ncu):
     with pytest.raises(MeasurementError, match="nothing where sgemm_03_block_tiling was launched"):
         counters.collect([NAIVE, COALESCED, "sgemm_03_block_tiling"], 256, BOTH)
     fake_ncu((PACKED, "", 0))
-    with pytest.raises(MeasurementError, match=r"sgemm_02_coalesced::kernel is none of"):
+    with pytest.raises(MeasurementError, match=r"sgemm_02_coalesced::kernel is not one of"):
         counters.collect([NAIVE], 256, BOTH)
 
 

@@ -34,7 +34,7 @@ def test_the_right_answer_passes():
         (lambda m, x, y, r, c: (y + r) * m.stride_bytes + x + c, "as many bytes as an element"),
         (
             lambda m, x, y, r, c: right(m, x, y, r, c) if y + r < m.rows else 0,
-            "which has none such: None; got 0. What lies outside is not read.",
+            "which lies outside: None; got 0. The copy engine reads nothing outside of the matrix.",
         ),
         (
             lambda m, x, y, r, c: at(m, y + r, x + c) if y + r < m.rows and x + c < 100 else None,

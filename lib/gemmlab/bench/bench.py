@@ -221,7 +221,7 @@ def _as_list(kernels: _Kernels) -> Sequence:
 
 
 def shapes_of(sizes: _Sizes) -> list[tuple[int, int, int]]:
-    """(M, N, K) of each size. Raises ArgumentError for what is no size, and if there is none."""
+    """(M, N, K) of each size. Raises ArgumentError for what is not a size, and if none is given."""
     shapes = [_shape(size) for size in ([sizes] if isinstance(sizes, int | str) else sizes)]
     if not shapes:
         raise ArgumentError("sizes: is empty; give at least one, such as [4096]")
@@ -256,7 +256,7 @@ def _check_kernels(
 
 
 def _check_arguments(mode: str, baselines: Sequence[str], precision: str) -> None:
-    types_of(precision)  # refuses what is none
+    types_of(precision)  # refuses an unknown name
     choice("mode", mode, MODES, lead="; allowed are ")
     if unknown := set(baselines) - set(BASELINES):
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""How launches are timed: who runs when, how often, and what is made of the samples.
+"""How launches are timed: in which order, how often, and what the samples become.
 
 The three modes only call a timer's `time`, `estimate`, `heat`, `rest` and `sustain`; `GpuTimer`
 does these on a GPU, and tests put a fake in its place.
@@ -163,10 +163,10 @@ def sustained(
 
 
 def schedule(counts: Sequence[int]) -> list[list[int]]:
-    """Who runs in which round, and in which order: lane i plays in counts[i] rounds, evenly spread.
+    """Which launches run in each round, in order: launch i runs in counts[i] rounds, evenly spread.
 
-    The order moves on by one a round and turns around every second round, so that nobody always
-    runs behind the same neighbour.
+    The order rotates by one each round and is reversed every second round, so that no launch always
+    follows the same one.
     """
     rounds = max(counts)
     orders = []

@@ -24,7 +24,7 @@ def integer(
     allowed: str = "",
     kind: type[Any] = int,
 ) -> int:
-    """`value` if it is an integer from `low` to `high`; a bool is none.
+    """`value` if it is an integer from `low` to `high`; a bool is refused.
 
     allowed: what the error says instead of the range. kind: numbers.Integral takes NumPy's, too.
     """

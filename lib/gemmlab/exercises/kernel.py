@@ -103,7 +103,7 @@ def _check_operations(limits: _Limits) -> None:
 def _refuse_unchanged(handle: Kernel) -> None:
     if handle.parent and _code(handle) == _code(registry.program(handle.parent)):
         raise _NotYetError(
-            f"this is the code of {handle.parent} as it was; the exercise changes it."
+            f"this is the unchanged code of {handle.parent}; the exercise asks for a change."
         )
 
 

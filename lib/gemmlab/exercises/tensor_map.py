@@ -78,7 +78,7 @@ def _wrong(one: Element, given: object) -> str:
 def _place(one: Element) -> str:
     row, column = one.y + one.row, one.x + one.column
     if one.source is None:
-        return f"row {row}, column {column} of the matrix, which has none such: None"
+        return f"row {row}, column {column} of the matrix, which lies outside: None"
     return f"row {row}, column {column} of the matrix, byte {one.source}"
 
 
@@ -87,7 +87,7 @@ def _hint(one: Element, given: object) -> str:
     if one.source is None:
         if 0 <= row < m.rows and 0 <= column * m.element < m.stride_bytes:
             return "There is memory, the gap behind the row, but no element of the matrix."
-        return "What lies outside is not read."
+        return "The copy engine reads nothing outside of the matrix."
     swapped = Element(m, one.y, one.x, one.row, one.column)
     readings = {
         "x counts columns and y rows": _unguarded(swapped),

@@ -31,7 +31,10 @@ def swizzle(layout: str, rows: int, store: str, cols: int = 128, fragment: int =
         return Verdict(False, str(error))
     runs = table.reshape(rows, -1, fragment)
     if (runs != runs[:, :, :1] + np.arange(fragment)).any():
-        return Verdict(False, f"it tears {fragment} neighbours apart: they are no float4 any more.")
+        return Verdict(
+            False,
+            f"it separates {fragment} adjacent elements, which a float4 load needs in one piece.",
+        )
     if (runs[:, :, 0] % 4).any():
         return Verdict(False, "some fragments do not begin at a multiple of 16 bytes.")
     worst = max(_requests(table, store, cols), key=lambda r: r.conflicts)
@@ -68,7 +71,8 @@ def mapping(element: Callable[[int], tuple[int, int]], rows: int, cols: int) -> 
     count = f"A {a} + B {b} = {a + b} sectors per step of k"
     if cells != [(lane // cols, lane % cols) for lane in LANES]:
         return Verdict(
-            False, f"{count}, but threadIdx.x is to be the column: lanes go along a row."
+            False,
+            f"{count}, but threadIdx.x must be the column: consecutive lanes, consecutive columns.",
         )
     return Verdict(True, count + ".")
 

@@ -66,7 +66,7 @@ class Configuration:
 
     @property
     def against(self) -> str:
-        """Why this is none of the experiment's configurations, "" if it is one."""
+        """Why this is not one of the experiment's configurations, "" if it is one."""
         elements = self.TM * self.TN * self.WMITER * self.WNITER
         if self.TN % 4:
             return f"TN = {self.TN} is no multiple of 4: B is loaded 16 bytes at a time"

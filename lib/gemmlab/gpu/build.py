@@ -162,8 +162,8 @@ def _toolchain() -> str:
 def _compile(name: str, cpp: str, cuda: str, flags: list[str], library: Path) -> None:
     """Build in a folder of its own, then move the library into place in one step.
 
-    An interrupted build so leaves nothing that a later one could trip over (torch's own lock file
-    would make it wait for ever).
+    An interrupted build therefore leaves nothing behind; torch's own lock file would make the next
+    build wait for ever.
     """
     from torch.utils import cpp_extension
 

@@ -62,8 +62,8 @@ def choose(trials: Iterable[TuningTrial], configs: Sequence[str]) -> TuningTrial
     """The trial with the best ratio to cuBLAS, out of the trials of one step at one shape.
 
     The ratio is taken within each round, so it does not follow the clock from one run to the next.
-    None while a configuration has not been tried: what an interrupted tuning has met by then is no
-    choice; and None if all were refused.
+    None if all were refused, and None while a configuration has not been tried: the best of an
+    interrupted tuning would be the best of some configurations only.
     """
     tried = {trial.config: trial for trial in trials}
     rows = [tried[config] for config in configs if config in tried and tried[config].row]

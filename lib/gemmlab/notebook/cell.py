@@ -168,8 +168,8 @@ def _simulated(handle: Kernel) -> str:
     threads = max((facts.max_threads for facts in known), default=0)
     bound = f", at most {threads} threads a block" if threads else ""
     return (
-        f"{shared:,} bytes of static shared memory a block{bound}, as the simulator has it; "
-        "registers and spills would be for nvcc to say, which is not here"
+        f"{shared:,} bytes of static shared memory a block{bound}, counted by the "
+        "simulator; registers and spills are known only with nvcc, which is not installed here"
     )
 
 

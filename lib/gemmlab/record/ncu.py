@@ -100,7 +100,7 @@ def _assign(names: Sequence[str], launches: list[dict], metrics: dict[str, str])
     if left:
         raise MeasurementError(
             f"ncu profiled {len(launches)} launches for {len(names)} kernels; "
-            f"{_function(left[0])} is none of {', '.join(names)}"
+            f"{_function(left[0])} is not one of {', '.join(names)}"
         )
     return out
 

@@ -123,10 +123,10 @@ def _shape(sample: SampleRow) -> tuple:
 
 
 def _choose(samples: list[SampleRow]) -> list[SampleRow]:
-    dearest = max(samples, key=lambda sample: sample.cost)  # the first of equal ones
-    if len(samples) <= MOST or dearest in samples[:MOST]:
+    costliest = max(samples, key=lambda sample: sample.cost)  # the first of equal ones
+    if len(samples) <= MOST or costliest in samples[:MOST]:
         return samples[:MOST]
-    return [*samples[: MOST - 1], dearest]
+    return [*samples[: MOST - 1], costliest]
 
 
 def _addresses(sample: SampleRow, memory: str) -> tuple[int | None, ...]:

@@ -32,8 +32,8 @@ def family_of(precision: str) -> str:
 def get(name: str) -> KernelSpec:
     """The step called `name`.
 
-    Raises UnknownKernelError, with the closest names, if there is none; ArgumentError for what is
-    no text.
+    Raises UnknownKernelError, with the closest names, if there is none; ArgumentError for a
+    value that is not text.
     """
     if not isinstance(name, str):
         raise ArgumentError(
@@ -53,7 +53,7 @@ def program(kernel: str | KernelSpec | Program) -> Program:
     """What a name, a spec or a handle stands for: the step's facts and the text that is compiled.
 
     kernel: a name such as "sgemm_06_swizzled_a", a KernelSpec, or a Program, which is returned.
-    Raises UnknownKernelError, with the closest names, and ArgumentError for what is none of these.
+    Raises UnknownKernelError, with the closest names, and ArgumentError for any other value.
     """
     if isinstance(kernel, Program):
         return kernel

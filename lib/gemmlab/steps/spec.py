@@ -63,8 +63,8 @@ class KernelSpec:
     def family(self) -> str:
         """One of FAMILIES: the folder of its file.
 
-        A reader's kernel so has that of the step that it is like; one that is like none has the
-        first one of its types.
+        A reader's kernel has the family of the step that it is like. Without such a step it has
+        the first family with its types.
         """
         folder = self.file.partition("/")[0]
         if folder in FAMILIES:

@@ -15,11 +15,11 @@ MODEL = (
     f"Starting the two copies of a tile takes {ISSUE}; box A has landed one latency later, box B "
     f"{BETWEEN} after it, however many copies are on their way.",
     f"The first warp reads and multiplies a tile in {READ}, each further one in {SLOWER} more.",
-    "Waits, arrivals and fences take no time, and who waits notices the end of a phase at once.",
+    "Waits, arrivals and fences take no time; a waiting thread sees the end of a phase at once.",
     "At equal times the threads come first, in the order of the lanes, then the copy engine.",
     "From the start of a copy until its boxes have landed its stage may hold anything.",
     "A warp that reads something wrong goes on. The run ends when all have done their work, when "
-    "nobody can go on, or at an arrival that its phase has no room for.",
+    "no actor can go on, or when a phase gets one arrival too many.",
 )
 
 

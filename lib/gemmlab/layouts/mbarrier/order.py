@@ -4,13 +4,16 @@ from __future__ import annotations
 
 
 class Order:
-    """What is ordered before what, by vector clocks: each actor counts the reads that it has ended,
-    and takes over what others knew when they arrived at what it waits for."""
+    """What is ordered before what, by vector clocks.
+
+    Each actor counts the reads that it has finished. When a wait at a barrier ends, it takes over
+    the clocks that the others had when they arrived there.
+    """
 
     def __init__(self, actors: int) -> None:
         self.clocks = [[0] * actors for _ in range(actors)]
         self.arriving: dict[tuple[str, int], list[int]] = {}
-        self.over: dict[tuple[str, int], list[int]] = {}  # known to who arrived in ended phases
+        self.over: dict[tuple[str, int], list[int]] = {}  # of the arrivals, in complete phases
         self.reads: dict[tuple[int, int], tuple[int, int]] = {}  # stage, actor -> its count, tile
 
     def begin_read(self, actor: int, stage: int, tile: int) -> None:

@@ -38,7 +38,7 @@ class _State:
         self.events.append(replace(event, **more))
 
     def change(self, time: int, actor: int, kind: str, op: Op, after: Mbarrier) -> None:
-        """A barrier's new state; who waits for the phase that it ends goes on."""
+        """A barrier's new state; actors that wait for the phase it ends are released."""
         key = op.name, op.stage
         before = self.barriers[key]
         self.add(time, actor, kind, op, before=before, after=after)

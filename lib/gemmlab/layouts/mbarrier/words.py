@@ -61,7 +61,7 @@ def _brief(run: Run, event: Event) -> str:
 
 
 def _deadlock(run: Run) -> str:
-    """Who waits for what at the end."""
+    """What each blocked actor waits for at the end."""
     groups: dict[tuple[str, str, int], list[Event]] = {}
     for event in run.waiting(len(run.events) - 1):
         groups.setdefault((event.kind, event.name, event.stage), []).append(event)
@@ -97,8 +97,8 @@ def _wait(run: Run, index: int, event: Event) -> str:
         return f"{text}, {phase}, and waits. The phase lacks {_lacks(barrier)}."
     if barrier.phase == 0:
         return (
-            f"{text}, which is in phase 0, of parity 0. The phase before counts as over, though "
-            "there was none: the wait returns at once."
+            f"{text}, which is in phase 0, of parity 0. The hardware treats the "
+            "phase before as complete, so the wait returns at once."
         )
     return (
         f"{text}. Phase {barrier.phase - 1} is over, the barrier is in phase {barrier.phase}, of "
@@ -130,8 +130,8 @@ def _arrive(run: Run, index: int, event: Event) -> str:
     if event.problem:
         return _overrun(run, index, event)
     return (
-        f"{_start(event.actor)} arrives at {_at(event)}: as far as it is concerned, tile "
-        f"{event.tile} may be overwritten. {_start(_fewer(event.change[0]))}. "
+        f"{_start(event.actor)} arrives at {_at(event)}: it has read tile {event.tile}, "
+        f"which may now be overwritten. {_start(_fewer(event.change[0]))}. "
         f"{_result(run, index, event)}"
     )
 
@@ -141,7 +141,7 @@ def _overrun(run: Run, index: int, event: Event) -> str:
     return (
         f"{_start(event.actor)} arrives at {_at(event)} for tile {event.tile}, but phase "
         f"{barrier.phase} has had its {_many(barrier.count, 'arrival')} and lacks only "
-        f"{_lacks(barrier)}. There is no room for one arrival more; the model stops."
+        f"{_lacks(barrier)}. The phase cannot take another arrival; the model stops."
     )
 
 

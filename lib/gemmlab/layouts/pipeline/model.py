@@ -262,7 +262,7 @@ def _serve(
     """The blocks' steps, each served as soon as its block, its data and its unit are ready.
 
     The block that is ready first is served first. None of its later steps is ready before that, so
-    nobody who asks earlier is passed over.
+    requests are served in the order in which they are made.
     """
     ended, done = [0] * blocks, [0] * blocks  # of each block: end of the last step, steps done
     arrival: dict[tuple[int, int], int] = {}

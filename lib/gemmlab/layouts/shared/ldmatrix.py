@@ -86,7 +86,7 @@ def pointed(reader: str) -> list[tuple[int, int]]:
 def torn(xor: BitXor) -> bool:
     """Whether the bytes of a chunk do not stay together, which ldmatrix and cp.async need.
 
-    xor: on byte offsets; it tears a chunk if one of its targets is below bit 4.
+    xor: on byte offsets; it separates the elements of a chunk if one of its targets is below bit 4.
     """
     return any(bit < LOW for pair in xor.pairs for bit in pair)
 

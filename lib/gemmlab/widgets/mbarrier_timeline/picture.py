@@ -66,15 +66,8 @@ def mbarrier_figure(title: str, run: Run, index: int) -> Figure:
     body = _LANE * len(run.lanes)
     height = 0.34 + body + 0.5 + _ROW * len(rows) + 0.16
     figure = new_figure(3.8, height)
-    figure.text(
-        0.02,
-        1 - 0.08 / height,
-        f"{title[0].upper()}{title[1:]}",
-        fontsize=8,
-        weight="bold",
-        va="top",
-        color=TEXT,
-    )
+    head = f"{title[0].upper()}{title[1:]}"
+    figure.text(0.02, 1 - 0.08 / height, head, fontsize=8, weight="bold", va="top", color=TEXT)
     scale = run.total * 1.04 or 100
     axes = figure.add_axes((0.17, 1 - (0.34 + body) / height, 0.81, body / height))
     axes.set_xlim(0, scale)

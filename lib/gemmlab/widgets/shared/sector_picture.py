@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _ACROSS = 2  # sectors in a row
 _WORDS = SECTOR_BYTES // 4
 _LEFT = 4.6  # words' width for the labels
+_USED: dict[str, Any] = {"facecolor": "#0068a3", "edgecolor": "#c3cad2", "hatch": None, "lw": 0}
+_UNUSED: dict[str, Any] = {**_USED, "facecolor": "#eef1f4", "hatch": "//////"}
 
 
 def sectors(addresses: Sequence[int | None], width: int) -> dict[int, list[list[int]]]:
@@ -42,33 +44,14 @@ def _draw(
     axes.axis("off")
     small: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
     for r, (row, label) in enumerate(zip(rows, labels, strict=True)):
-        axes.text(
-            -0.2,
-            r + 0.5,
-            label,
-            color=MUTED,
-            ha="right",
-            va="center",
-            fontsize=size - 0.5,
-            family="monospace",
-            parse_math=False,
-        )
+        mono: dict[str, Any] = {"family": "monospace", "parse_math": False, "fontsize": size - 0.5}
+        axes.text(-0.2, r + 0.5, label, color=MUTED, ha="right", va="center", **mono)
         for i in range(_ACROSS):
             left = i * (_WORDS + 0.4)
             words = touched.get(row * _ACROSS + i)
             for w, lanes in enumerate(words or []):
-                colour, hatch = ("#0068a3", None) if lanes else ("#eef1f4", "//////")
-                axes.add_patch(
-                    Rectangle(
-                        (left + w + 0.04, r + 0.1),
-                        0.92,
-                        0.8,
-                        facecolor=colour,
-                        edgecolor="#c3cad2",
-                        hatch=hatch,
-                        lw=0,
-                    )
-                )
+                look = _USED if lanes else _UNUSED
+                axes.add_patch(Rectangle((left + w + 0.04, r + 0.1), 0.92, 0.8, **look))
                 if lanes:
                     text = str(lanes[0]) if len(lanes) == 1 else f"×{len(lanes)}"
                     axes.text(left + w + 0.5, r + 0.52, text, color="white", **small)

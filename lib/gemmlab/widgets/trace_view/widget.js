@@ -42,7 +42,7 @@ export function company({ samples, requests }, sample) {
   const all = `${requests.toLocaleString("en-US")} request${requests === 1 ? "" : "s"}`;
   const who = `Block ${sample.block}, warp ${sample.warp}, the ${ordinal(sample.time + 1)} time`;
   if (!sample.requests) {
-    return `${who}. The line makes ${all} of many shapes: these are the first ones and the dearest.`;
+    return `${who}. The line makes ${all} of many shapes; these are the first ones and the most expensive one.`;
   }
   if (requests === 1) return `${who}: the line's only request.`;
   if (sample.requests === requests) return `${who}. All ${all} of the line have this shape.`;

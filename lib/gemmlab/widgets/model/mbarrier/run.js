@@ -60,7 +60,7 @@ function knows(state, actor, key) {
   state.clocks[actor] = latest(state.over[key], state.clocks[actor]);
 }
 
-// A barrier's new state; who waits for the phase that it ends goes on.
+// A barrier's new state; actors that wait for the phase it ends are released.
 function change(state, time, actor, kind, op, after) {
   const key = barrierKey(op);
   const before = state.barriers[key];

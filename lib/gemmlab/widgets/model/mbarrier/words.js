@@ -44,7 +44,7 @@ function stuckText(run, group) {
     `lacks ${lacks(bar)}`;
 }
 
-// Who waits for what at the end.
+// What each blocked actor waits for at the end.
 function deadlockText(run) {
   const groups = new Map();
   for (const event of waitingAt(run, run.events.length - 1)) {
@@ -106,8 +106,8 @@ function result(run, index, { before, after, name, stage }) {
 function overrun(run, index, event) {
   const bar = run.states[index][barrierKey(event)];
   return `${begun(event.actor)} arrives at ${barrierKey(event)} for tile ${event.tile}, but phase ` +
-    `${bar.phase} has had its ${many(bar.count, "arrival")} and lacks only ${lacks(bar)}. There is ` +
-    "no room for one arrival more; the model stops.";
+    `${bar.phase} has had its ${many(bar.count, "arrival")} and lacks only ${lacks(bar)}. The phase ` +
+    "cannot take another arrival; the model stops.";
 }
 
 const SAY = {
@@ -125,8 +125,8 @@ const SAY = {
         `The phase lacks ${lacks(bar)}.`;
     }
     if (bar.phase === 0) {
-      return `${text}, which is in phase 0, of parity 0. The phase before counts as over, though ` +
-        "there was none: the wait returns at once.";
+      return `${text}, which is in phase 0, of parity 0. The hardware treats the ` +
+        "phase before as complete, so the wait returns at once.";
     }
     return `${text}. Phase ${bar.phase - 1} is over, the barrier is in phase ${bar.phase}, of ` +
       `parity ${bar.phase % 2}: the wait returns at once.`;
@@ -146,8 +146,8 @@ const SAY = {
   },
   arrive(run, index, event) {
     if (event.problem) return overrun(run, index, event);
-    return `${begun(event.actor)} arrives at ${barrierKey(event)}: as far as it is concerned, ` +
-      `tile ${event.tile} may be overwritten. ${begun(fewer(event.before))}. ` +
+    return `${begun(event.actor)} arrives at ${barrierKey(event)}: it has read tile ${event.tile}, ` +
+      `which may now be overwritten. ${begun(fewer(event.before))}. ` +
       result(run, index, event);
   },
   copy(run, index, event) {
