@@ -72,7 +72,7 @@ def mapping(element: Callable[[int], tuple[int, int]], rows: int, cols: int) -> 
     if cells != [(lane // cols, lane % cols) for lane in LANES]:
         return Verdict(
             False,
-            f"{count}, but threadIdx.x must be the column: consecutive lanes, consecutive columns.",
+            f"{count}, but threadIdx.x must be the column: lanes go along a row.",
         )
     return Verdict(True, count + ".")
 
