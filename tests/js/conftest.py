@@ -1,56 +1,81 @@
 """Node runs the widgets' own modules; tests ask it what they say."""
 
+from __future__ import annotations
+
 import json
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import gemmlab.widgets
 from gemmlab.widgets.shared.base import module_text
 
-MODULES = (
-    *("formula", "banks", "bank_map", "predict", "ladder"),
-    *("trace_view", "trace_pictures", "trace_controls"),
-    *("pipeline", "pipeline_words", "pipeline_timeline", "heat_map"),
-    *("tiling", "tiling_facts", "tiling_picture", "tiling_explorer"),
-    *("tile_order", "block_order"),
-    *("fragments", "fragment_map"),
-    *("ldmatrix_phases", "swizzle_workshop"),
-    *("mbarrier", "mbarrier_run", "mbarrier_words", "mbarrier_timeline"),
-)
+WIDGETS = Path(gemmlab.widgets.__file__).parent
 
 
-@pytest.fixture(scope="module")
-def ask_of(tmp_path_factory):
-    """ask_of(script, modules): an `ask` of that script in this folder, which knows the modules."""
-    node = shutil.which("node")
-    if node is None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "twin(name, ...): compares these of widgets/model/ with those of layouts/"
+    )
+
+
+class Node:
+    """A node that has loaded every module; `asked` are those that the last cases needed."""
+
+    def __init__(self, node: str, folder: Path):
+        self.asked: set[str] = set()
+        modules = {}
+        for number, file in enumerate(sorted(WIDGETS.rglob("*.js"))):
+            name = file.relative_to(WIDGETS).as_posix()
+            path = folder / f"{number}.mjs"
+            path.write_text(module_text(name), encoding="utf-8")
+            modules[name.removesuffix(".js")] = str(path)
+        self._process = subprocess.Popen(
+            [node, Path(__file__).with_name("answers.mjs")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._send({"modules": modules})
+
+    def ask(self, cases: list) -> list:
+        """What the JavaScript says to each case, a pair of (kind, input)."""
+        self._send({"cases": cases})
+        found = json.loads(self._process.stdout.readline() or '{"error": "node ended"}')
+        assert "error" not in found, found["error"]
+        self.asked.update(found["asked"])
+        return found["answers"]
+
+    def end(self) -> None:
+        """No more questions."""
+        self._process.stdin.close()
+        self._process.wait(timeout=10)
+
+    def _send(self, request: dict) -> None:
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory) -> Iterator[Node]:
+    program = shutil.which("node")
+    if program is None:
         pytest.skip("node is not installed: apt install nodejs")
-    folder = tmp_path_factory.mktemp("js")
-
-    def of(script, modules):
-        paths = {name: str(folder / f"{name}.mjs") for name in modules}
-        for name, path in paths.items():
-            Path(path).write_text(module_text(f"{name}.js"), encoding="utf-8")
-
-        def run(cases):
-            done = subprocess.run(
-                [node, str(Path(__file__).with_name(script))],
-                input=json.dumps({"modules": paths, "cases": cases}),
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, done.stderr
-            return json.loads(done.stdout)
-
-        return run
-
-    return of
+    running = Node(program, tmp_path_factory.mktemp("js"))
+    yield running
+    running.end()
 
 
-@pytest.fixture(scope="module")
-def ask(ask_of):
-    """ask(cases): what the JavaScript says to a list of (kind, input)."""
-    return ask_of("answer.mjs", MODULES)
+@pytest.fixture
+def ask(node, request):
+    """ask(cases): what the JavaScript says to a list of (kind, input).
+
+    A test that is marked as that of a twin has to have asked it.
+    """
+    node.asked.clear()
+    yield node.ask
+    twins = [f"model/{name}" for mark in request.node.iter_markers("twin") for name in mark.args]
+    assert set(twins) <= node.asked, f"not asked: {set(twins) - node.asked}"

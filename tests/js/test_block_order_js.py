@@ -3,6 +3,8 @@
 import random
 import re
 
+import pytest
+
 from gemmlab.layouts import BlockOrder
 from gemmlab.layouts.tiling.block_order import ORDERS, tenth
 
@@ -17,6 +19,7 @@ def random_order(rng):
     )
 
 
+@pytest.mark.twin("tiling/block_order")
 def test_random_orders_agree(ask):
     rng = random.Random(21)
     cases, expected = [], []
@@ -67,7 +70,3 @@ def test_the_picture_shows_each_kind_once(ask):
     assert count == {"wave": 100, "now": 44, "never": 24, "out": 24}
     w = order.wave(1)
     assert svg.count('class="gl-o-need"') == w.panels
-
-
-def test_faces(ask):
-    assert ask([("faces", {"name": "block_order"})]) == [["function", "function"]]

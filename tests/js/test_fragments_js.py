@@ -13,6 +13,7 @@ def white(style):
     return [1 + (int(hue[i : i + 2], 16) / 255 - 1) * int(part) / 100 for i in (0, 2, 4)]
 
 
+@pytest.mark.twin("fragments")
 def test_every_layout_agrees(ask):
     every = [(f, colour) for f in FRAGMENTS.values() for colour in COLOURS]
     answers = ask([("fragment", {"f": plain(f), "colour": c}) for f, c in every])
@@ -40,7 +41,3 @@ def test_the_picture_has_every_element_once(ask, narrow):
         ]
         assert len(found) == len(set(found)) == f.rows * f.columns, f.name
         assert all(columns <= 8 for *_, columns in parts) or not narrow
-
-
-def test_faces(ask):
-    assert ask([("faces", {"name": "fragment_map"})]) == [["function", "function"]]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gemmlab.experiments import subtiles
-from gemmlab.experiments.subtiles import Row, Subtiles, configurations
+from gemmlab.experiments.subtiles import Configuration, Row, Subtiles, configurations
 from gemmlab.widgets.heat_map import shade
 
 LIGHT = [[0xF1, 0xF6, 0xFA], [0x00, 0x5A, 0x8F]]
@@ -56,7 +55,7 @@ def row_of(config, r, c):
     if "reason" in cell:
         return None
     keys.setdefault("WNITER", int(cell.get("also", "WNITER 0").removeprefix("WNITER ")))
-    return subtiles.Configuration(**keys)
+    return Configuration(**keys)
 
 
 def test_what_is_said_of_a_cell(ask, widget):

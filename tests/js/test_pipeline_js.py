@@ -3,6 +3,8 @@
 import random
 from dataclasses import astuple
 
+import pytest
+
 from gemmlab.layouts.pipeline.model import SCHEMES, simulate
 from gemmlab.layouts.pipeline.words import describe, moment
 
@@ -33,6 +35,7 @@ def python_answer(params, time, watch):
     }
 
 
+@pytest.mark.twin("pipeline/model", "pipeline/words")
 def test_random_runs_agree(ask):
     rng = random.Random(5)
     cases, expected = [], []

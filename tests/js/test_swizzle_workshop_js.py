@@ -57,6 +57,7 @@ def random_case(rng):
     return tile, BitXor(tuple(rng.sample(every, rng.randint(0, 6)))), swizzle
 
 
+@pytest.mark.twin("shared/ldmatrix")
 def test_random_maps_agree(ask):
     rng = random.Random(5)
     cases = [random_case(rng) for _ in range(250)]
@@ -125,10 +126,6 @@ def test_a_step_of_the_triple(ask, i, value, swizzle, pairs):
     tile = {"rows": 32, "row_bytes": 32}
     got = ask([("stepped", {"state": state, "tile": tile, "i": i, "value": value})])[0]
     assert (got["swizzle"], got["pairs"]) == (swizzle, pairs)
-
-
-def test_faces(ask):
-    assert ask([("faces", {"name": "swizzle_workshop"})]) == [["function", "function"]]
 
 
 @pytest.mark.parametrize(

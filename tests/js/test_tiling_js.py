@@ -5,11 +5,12 @@ import re
 from dataclasses import asdict
 
 import numpy as np
+import pytest
 
 from gemmlab.layouts import GPUS, STEPS, Tiling
 from gemmlab.layouts.shared import banks
-from gemmlab.layouts.tiling import occupancy
 from gemmlab.layouts.tiling.facts import describe, facts
+from gemmlab.layouts.tiling.occupancy import occupancy
 from gemmlab.layouts.tiling.rules import CHOICES, number, problems, repairs
 
 
@@ -46,6 +47,7 @@ def python_answer(tiling, gpu, size, threads):
     }
 
 
+@pytest.mark.twin("tiling/tiling", "tiling/facts")
 def test_random_tilings_agree(ask):
     rng = random.Random(11)
     tilings = [*STEPS.values(), *(random_tiling(rng) for _ in range(120))]

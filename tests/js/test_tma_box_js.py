@@ -11,14 +11,6 @@ from gemmlab.layouts.tma.tensor_map import DTYPES, SPANS, Arguments, TensorMap
 from gemmlab.widgets import TensorMapFields, TmaBox
 from gemmlab.widgets.tma_box import BOX_COLUMNS, BOX_ROWS, STARTS
 
-MODULES = ("tensor_map", "tensor_map_words", "tma_pictures", "tma_box", "tensor_map_fields")
-
-
-@pytest.fixture(scope="module")
-def ask(ask_of):
-    """ask(cases): what the JavaScript says to a list of (kind, input)."""
-    return ask_of("tma_answers.mjs", MODULES)
-
 
 def random_arguments(rng):
     """Often right, often wrong in one or two ways."""
@@ -42,6 +34,7 @@ def random_arguments(rng):
     return Arguments(**given)
 
 
+@pytest.mark.twin("tma/tensor_map", "tma/words")
 def test_maps_agree(ask):
     rng = random.Random(1)
     cases = [random_arguments(rng) for _ in range(600)]
@@ -71,6 +64,7 @@ def random_box(rng):
     return box, (rng.randrange(m.box_rows), rng.randrange(m.row_bytes // 16))
 
 
+@pytest.mark.twin("tma/tensor_map", "tma/words")
 def test_boxes_agree(ask):
     rng = random.Random(2)
     cases = [random_box(rng) for _ in range(300)]
@@ -116,7 +110,7 @@ def test_states_agree(ask):
             y=rng.randint(-rows, 40), start=rng.choice(STARTS),
             chosen=(rng.randrange(32), rng.randrange(16)), row_stride=rng.choice([None, 104]),
         )  # fmt: skip
-        cases.append(("model", {"config": widget.config, "state": widget.state}))
+        cases.append(("box_model", {"config": widget.config, "state": widget.state}))
         expected.append(widget.readings())
     assert ask(cases) == expected
     assert {len(one) for one in expected} == {1, 4}
@@ -129,7 +123,7 @@ def test_fields_agree(ask):
         a = random_arguments(rng)
         widget = TensorMapFields(**asdict(a))
         cases.append(("fields", {"config": widget.config, "state": widget.state}))
-        expected.append([asdict(one) for one in a.words()])
+        expected.append([asdict(one) for one in words.decode(a)])
     assert ask(cases) == expected
     assert any(one["problem"] for fields in expected for one in fields)
 
@@ -168,12 +162,12 @@ def test_keys(ask, key, whole, step):
 )
 def test_numbers_that_are_read(ask, text, key, number):
     case = {"text": text, "key": key}
-    assert ask([("number", case), ("is_number", case)]) == [number, True]
+    assert ask([("field_number", case), ("is_field_number", case)]) == [number, True]
 
 
 @pytest.mark.parametrize("text", ["", "-1", "1e3", "x", "1.5", "12345678901234"])
 def test_what_is_no_number(ask, text):
-    assert ask([("is_number", {"text": text, "key": "rows"})]) == [False]
+    assert ask([("is_field_number", {"text": text, "key": "rows"})]) == [False]
 
 
 @pytest.mark.parametrize("width", [300, 430])
@@ -191,8 +185,3 @@ def test_the_picture_of_the_matrix(ask, width):
     assert svg.count("gl-t-stripe") == 8
     assert g["width"] == width
     assert "NaN" not in svg
-
-
-@pytest.mark.parametrize("name", ["tma_box", "tensor_map_fields"])
-def test_faces(ask, name):
-    assert ask([("faces", {"name": name})]) == [["function", "function"]]
