@@ -103,7 +103,8 @@ def tune(
     samples: timings of a configuration at a shape. seconds: the most that they may take together.
     again: measure what is known, too.
     Raises ArgumentError for a step without configurations, WrongResultError for a configuration
-    whose result is wrong, MeasurementError for what was not recorded.
+    whose result is wrong, MeasurementError for what was not recorded, BackendError where the GPU
+    backend is asked for and there is no GPU.
     """
     handle = handle_of(kernel)
     shapes = list(dict.fromkeys(shapes_of(sizes)))
