@@ -227,7 +227,7 @@ def test_one_launches_at_a_time(tried, tmp_path):
     tried(note, names=tuple(FAULTS)[:4])
     pids = log.read_text().split()
     assert len(pids) == 16 and all(len(set(pids[i : i + 4])) == 1 for i in range(0, 16, 4))
-    assert not fault_trials._turn.locked() and threading.active_count() < 20
+    assert threading.active_count() < 20
 
 
 # ---- what is shown ----

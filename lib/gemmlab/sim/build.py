@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from ..core.errors import BackendError, BuildError
+from ..core.files import write_whole
 from ..core.paths import cache_dir, kernels_folder, repository_root
 from ..core.progress import busy
 from ..steps.text import included_files, workspace_name
@@ -164,9 +165,7 @@ def _compile_kernel(path: Path, unit: str, base: Runtime, library: Path, table: 
         libraries = (str(base.dynamic_shared), str(base.library))
         linking = ("-shared", "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
         _run([compiler(), str(compiled), *libraries, *linking], kernel=path)
-        lines = work / "lines.json"
-        lines.write_text(read_library(built).to_json())
-        os.replace(lines, table)
+        write_whole(table, read_library(built).to_json())
         os.replace(built, library)
 
 

@@ -67,12 +67,21 @@ class Runtime:
         return [read()[i] for i in range(self._library.gemmlab_sim_finding_rows())]
 
 
-# By name, which is hashed over the contents: the dynamic linker, too, loads a name only once.
-_RUNTIMES: dict[str, Runtime] = {}
+class Runtimes:
+    """The runtime libraries that this process has loaded, by file name.
+
+    A name is hashed over the contents, and the dynamic linker, too, loads a name only once: two
+    paths with one name are one library, and have to share its lock.
+    """
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Runtime] = {}
+
+    def at(self, path: Path) -> Runtime:
+        """The functions of the library at `path`, loaded at the first call."""
+        if path.name not in self._loaded:
+            self._loaded[path.name] = Runtime(str(path))
+        return self._loaded[path.name]
 
 
-def load_runtime(path: Path) -> Runtime:
-    """The functions of the library at `path`, loaded once."""
-    if path.name not in _RUNTIMES:
-        _RUNTIMES[path.name] = Runtime(str(path))
-    return _RUNTIMES[path.name]
+RUNTIMES = Runtimes()

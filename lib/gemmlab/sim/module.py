@@ -18,7 +18,7 @@ from . import build
 from .abi import GemmArgs, WorkspaceCall
 from .counts import count_lines
 from .findings import Finding, explain
-from .library import load_runtime
+from .library import RUNTIMES
 from .limits import Watch, budget_seconds, check_memory
 from .places import GLOBAL, Place, array_places, matrix_places
 from .samples import Seen
@@ -57,7 +57,7 @@ class SimModule:
     def __init__(self, name: str, built: build.KernelLibrary, runtime: build.Runtime) -> None:
         self.name = name
         self._built = built
-        self._runtime = load_runtime(runtime.library)
+        self._runtime = RUNTIMES.at(runtime.library)
         self._source = built.source.read_text().splitlines()
         self._library = library = ctypes.CDLL(str(built.library))
         self._entry = library.gemmlab_sim_entry

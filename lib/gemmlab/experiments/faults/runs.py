@@ -25,7 +25,6 @@ PRECISION = "bf16"
 SHAPE = (4096, 2048, 512)  # 512 blocks: more than are on the GPU at once; 8 tiles in 3 stages
 RUNS, LIMIT_S = 50, 5.0
 _AT_ONCE = 8  # processes that build or start; those that launch take turns
-_turn = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,9 @@ def measure(names: Sequence[str] = tuple(FAULTS)) -> dict:
     Raises BackendError for a GPU without TMA, MeasurementError if a process could not be started.
     """
     build.load(registry.program(LOAD), PRECISION)
+    turn = threading.Lock()
     with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
-        outcomes = list(pool.map(_tried, names))
+        outcomes = list(pool.map(lambda name: _tried(name, turn), names))
     return {
         "shape": list(SHAPE),
         "precision": PRECISION,
@@ -72,15 +72,15 @@ def measure(names: Sequence[str] = tuple(FAULTS)) -> dict:
     }
 
 
-def _tried(name: str) -> Outcome:
-    """The outcome of one, whose process is ended whatever happens."""
+def _tried(name: str, turn: threading.Lock) -> Outcome:
+    """The outcome of one, whose process is ended whatever happens. One launches at a time."""
     worker = Worker(COMMAND)  # starts while nvcc runs
     try:
         kernel = fault(name)
         build.load(kernel, PRECISION)
         request = _request(kernel)
         _prepare(worker, name, request)
-        with _turn:
+        with turn:
             try:
                 _prepare(worker, name, request)  # again: waits for a GPU that one has left
                 return _launched(worker, name, request)
