@@ -24,7 +24,13 @@ from gemmlab.steps.program import Program
 from gemmlab.steps.spec import KernelSpec
 from gemmlab.steps.text import included_files
 
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+
+def needs_nvcc(test):
+    """It calls nvcc, which takes seconds."""
+    return pytest.mark.slow(
+        pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")(test)
+    )
+
 
 NINJA_LOG = """[1/3] nvcc --generate-dependencies ... cuda.cu
 FAILED: cuda.cuda.o

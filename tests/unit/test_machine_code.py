@@ -25,7 +25,10 @@ SECTIONS_WITH_STEPS = (
     *("counters", "traffic", "limits", "arbitration"),
 )
 
-needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+
+def needs_nvcc(test):
+    """It calls nvcc, which takes seconds."""
+    return pytest.mark.slow(pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")(test))
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,12 @@ from gemmlab.gpu import ptx
 from gemmlab.gpu.ptx import compiled, recorded, version
 from gemmlab.steps.text import source_digest
 
-needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
+
+def needs_nvcc(test):
+    """It calls nvcc, which takes seconds."""
+    return pytest.mark.slow(pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")(test))
+
+
 BY_VALUE = {"__grid_constant__ ": ""}
 
 
