@@ -9,6 +9,7 @@ import pytest
 import gemmlab as lab
 from gemmlab.check import ALPHA_BETA, CONFIG_FACTORS, default_shapes
 from gemmlab.core.errors import ArgumentError, BackendError
+from gemmlab.run.kernel import Kernel
 from gemmlab.steps import registry
 
 TILED = "sgemm_03_block_tiling"
@@ -57,6 +58,52 @@ def test_wrong_kernels_fail(mistake):
     assert not report.ok
     assert re.search(says, repr(report)), report
 
+
+# ---- how much error is allowed ----
+
+
+def test_sums_of_twenty_bits_are_wrong():
+    short = "acc += a * b; const float t = acc * 17.0f; acc = t - (t - acc);"  # 4 of 24 bits go
+    narrow = lab.variant("sgemm_02_coalesced", {"acc += a * b;": short})
+    report = lab.check(narrow, [(64, 64, 96)], device="cpu")
+    assert not report.ok
+    # They are off by less than eight times what is allowed: this holds the tolerance in place.
+    assert 1 < max(case.error for case in report.cases) < 8
+
+
+class OffBy(Kernel):
+    """Gives the exact product, with one element off by `off` times |row of A| |column of B|."""
+
+    off = 0.0
+
+    def __call__(self, A, B, alpha=1.0, beta=0.0, out=None, *, allow_slow=False):
+        wide = alpha * (A.double() @ B.double()) + (beta * out.double() if beta else 0)
+        lengths = abs(alpha) * A[3].double().norm() * B[:, 5].double().norm()
+        lengths += abs(beta * out[3, 5].double()) if beta else 0
+        wide[3, 5] += self.off * lengths
+        return out.copy_(wide)
+
+
+@pytest.mark.parametrize(
+    ("name", "types", "allowed"),
+    [
+        ("sgemm_02_coalesced", "fp32", 8 * 2.0**-24),
+        ("hgemm_01_naive", "bf16_fp32", 32 * 2.0**-24),
+        ("hgemm_01_naive", "fp16_fp32", 32 * 2.0**-24),
+    ],
+)
+def test_an_error_is_allowed_up_to_the_tolerance(name, types, allowed):
+    spec, shapes = registry.get(name), [(8, 16, 32), (33, 65, 17)]
+    for share, ok in ((0.5, True), (2.0, False)):
+        kernel = type("Kernel", (OffBy,), {"off": share * allowed})(spec)
+        report = lab.check(kernel, shapes, device="cpu", precisions=[types])
+        assert report.ok == ok, report
+        wrong = [case for case in report.cases if case.problem]
+        assert len(wrong) == (0 if ok else len(report.cases)), report
+        assert all("1 of" in case.problem and "C[3, 5]" in case.problem for case in wrong)
+
+
+# ---- 16-bit types ----
 
 HALF, FAST = "hgemm_01_naive", "hgemm_17_stages"
 SUM = "acc += to_float(a) * to_float(b);"

@@ -287,6 +287,109 @@ def test_a_warm_launch_is_preceded_by_itself_and_a_cold_one_by_a_flush(gpu):
     assert len(calls) == 3
 
 
+# ---- the L2 ----
+
+L2_BYTES = 1 << 20
+
+
+class Cache:
+    """Stands for the L2: every launch leaves its matrices there, a buffer that is written, none.
+
+    `seen`: for each time that the clock runs, what the launches in it found.
+    """
+
+    def __init__(self) -> None:
+        self.holds, self.running, self.seen = False, False, []
+
+    def launched(self) -> None:
+        if self.running:
+            self.seen[-1].append("warm" if self.holds else "cold")
+        self.holds = True
+
+    def hold(self) -> None:
+        self.running = True
+        self.seen.append([])
+
+    def start(self) -> None:
+        self.running = False
+
+    def mhz(self) -> float:
+        return 1980.0
+
+
+@pytest.fixture
+def l2(gpu, monkeypatch):
+    cache = Cache()
+
+    class Buffer(torch.Tensor):
+        """Memory on the GPU; what writes over it all empties the cache, if it is large enough."""
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            writes = func in (torch.Tensor.zero_, torch.Tensor.fill_, torch.Tensor.random_)
+            if writes and args[0].nbytes >= 2 * L2_BYTES and not cache.running:
+                cache.holds = False
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    empty = torch.empty
+
+    def made(*size, device=None, **more):
+        memory = empty(*size, **more)
+        return memory.as_subclass(Buffer) if device == "cuda" else memory
+
+    monkeypatch.setattr(torch, "empty", made)
+    monkeypatch.setattr(timing, "Clock", lambda: cache)
+    return cache
+
+
+def test_before_every_cold_timing_the_l2_is_written_over(l2):
+    launch = Launch("x", l2.launched)
+    timer = GpuTimer(cold=True)
+    for _ in range(3):
+        timer.time(launch)
+    assert l2.seen == [["cold"]] * 3
+    timer.estimate(launch)
+    assert set(map(tuple, l2.seen)) == {("cold",)}
+
+
+def test_before_a_warm_timing_the_launch_itself_runs(l2):
+    timer = GpuTimer(cold=False)
+    timer.time(Launch("x", l2.launched))
+    assert l2.seen == [["warm"]]
+
+
+@pytest.mark.parametrize(
+    ("how", "found"),
+    [
+        ({"mode": "interleaved"}, {"cold"}),
+        ({"mode": "burst"}, {"cold"}),
+        ({"mode": "interleaved", "warm_l2": True}, {"warm"}),
+    ],
+)
+def test_what_a_measurement_says_of_the_l2_is_so(l2, how, found):
+    class Watched(FakeHandle):
+        def launcher(self, A, B, C):
+            launch = super().launcher(A, B, C)
+            return self.plan(lambda: (launch(), l2.launched())[0])
+
+    rows, *_ = live.measure({"mine": Watched(200.0)}, SHAPE, protocol(**how))
+    mine = [launches for launches in l2.seen if launches]  # cuBLAS does not tell
+    assert len(mine) >= rows[0].samples
+    assert {one for launches in mine for one in launches} == found == {rows[0].l2}
+
+
+@pytest.mark.parametrize(("l2_is", "sets"), [("cold", 3), ("warm", 1)])
+def test_launches_of_a_batch_have_operands_of_their_own_unless_warm(gpu, monkeypatch, l2_is, sets):
+    given = []
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: types.SimpleNamespace(replay=None))
+    monkeypatch.setattr(torch.cuda, "graph", lambda graph: contextlib.nullcontext())
+    entry = live.Entry("mine", lambda *tensors: given.append(tensors) or (lambda: None))
+    keep = live._graph(entry, gpu, 3, l2_is)
+    assert len(given) == 3
+    assert {len({t.data_ptr() for t in column}) for column in zip(*given, strict=True)} == {sets}
+    del keep
+
+
 # ---- cublasLt ----
 
 # A stand-in with the signatures and the structures of cublasLt.h. It multiplies column-major

@@ -162,9 +162,7 @@ def hgemm_recording(monkeypatch, equal_counters):
         kernels[SWIZZLED] = {k: v for k, v in kernels[SWIZZLED].items() if v is not None}
         section = {"environment": ENV, "size": 256, "kernels": kernels}
         made = measurements.Measurements("NVIDIA H200", {"counters": section}, "hgemm")
-        loading(
-            monkeypatch, lambda *_, family="sgemm": made if family == "hgemm" else plain()
-        )
+        loading(monkeypatch, lambda *_, family="sgemm": made if family == "hgemm" else plain())
 
     return install
 
