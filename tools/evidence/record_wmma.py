@@ -2,7 +2,7 @@
 
     python -m tools.evidence.record_wmma
 
-writes book/measurements/fragments/wmma_<gpu>.json, which tests/unit/test_fragments.py compares with
+writes book/measurements/fragments/wmma_<gpu>.json, which tests/unit/layouts/test_fragments.py compares with
 `layouts.FRAGMENTS`, and prints what differs. Needs a GPU and nvcc; about half a minute.
 """
 

@@ -228,7 +228,7 @@ _TALL: dict[str, Any] = {
     "min_blocks": 3,
 }  # 2 x 16 lanes of 128 elements
 _FOUR: dict[str, Any] = {"TM": 8, "TN": 4, "WMITER": 2, "WNITER": 2}
-# The course's steps. tests/unit/test_tiling.py holds each to what its kernel does.
+# The course's steps. tests/unit/layouts/test_tiling.py holds each to what its kernel does.
 STEPS: dict[str, Tiling] = {
     "sgemm_04_register_tiling": Tiling(a="mk4", min_blocks=2),
     "sgemm_05_transposed_a": Tiling(min_blocks=2),
