@@ -9,8 +9,8 @@ commits is a difference that a reader sees.
 On a GPU, nearly all of the time goes into compiling. So every kernel is built first, by all cores:
 the steps and experiments, and then what only single chapters have (variants, cells with %%kernel),
 by rehearsing the chapters several at a time, where benchmarks are short and nothing is kept. Then
-the chapters run one after another, so that no measurement disturbs another. --cold leaves all of
-that out, --build-only stops after it. In the simulator, several chapters run at a time.
+several chapters run at a time, each on cores of its own, and take turns at the GPU: a measurement
+has it alone (gpu/turns.py). --cold leaves the building out, --build-only stops after it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ import datetime
 import multiprocessing
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from multiprocessing.queues import Queue
 from pathlib import Path
 
 import nbformat
@@ -36,6 +38,7 @@ from gemmlab.core.files import write_whole
 from gemmlab.experiments.variants import EXPERIMENTS, experiment
 from gemmlab.gpu import build, requirements
 from gemmlab.gpu.telemetry import commit
+from gemmlab.gpu.turns import VARIABLE
 from gemmlab.run.doctor import device
 from gemmlab.steps.program import Program
 from gemmlab.steps.registry import KERNELS
@@ -44,6 +47,7 @@ from . import command
 
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT_S = 900
+CORES_OF_A_CHAPTER = 4  # on a GPU: enough for the simulator and for launching without a pause
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # A code cell tagged `solution` is folded in the book and in JupyterLab.
 SOLUTION = {
@@ -133,13 +137,26 @@ def build_all(jobs: int) -> int:
     return len(possible)
 
 
-def each(work: Callable[..., None], tasks: Sequence[tuple], jobs: int) -> Iterator[tuple]:
-    """(chapter, seconds, what went wrong) of each task, as they end, `jobs` processes at a time."""
+def each(
+    work: Callable[..., None], tasks: Sequence[tuple], jobs: int, *, own_cores: bool = False
+) -> Iterator[tuple]:
+    """(chapter, seconds, what went wrong) of each task, as they end, `jobs` processes at a time.
+
+    own_cores: each process, and what it starts, has an equal part of the cores for itself.
+    """
     context = multiprocessing.get_context("spawn")  # torch's CUDA does not survive a fork
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    parts = context.Queue()
+    cores = sorted(os.sched_getaffinity(0))
+    for i in range(jobs):
+        parts.put(cores[i::jobs] if own_cores else cores)
+    with ProcessPoolExecutor(jobs, context, initializer=_settle, initargs=(parts,)) as pool:
         futures = [pool.submit(_timed, work, task) for task in tasks]
         for future in as_completed(futures):
             yield future.result()
+
+
+def _settle(parts: Queue) -> None:
+    os.sched_setaffinity(0, parts.get())
 
 
 def _timed(work: Callable[..., None], task: tuple) -> tuple[Path, float, str]:
@@ -152,17 +169,23 @@ def _timed(work: Callable[..., None], task: tuple) -> tuple[Path, float, str]:
     return task[0], time.monotonic() - start, said
 
 
-def prepare(chapters: Sequence[Path], jobs: int) -> None:
-    """Build all that the chapters are going to need, and say how long it took."""
+def prepare(chapters: Sequence[Path], jobs: int) -> list[Path]:
+    """Build all that the chapters are going to need, and say how long it took.
+
+    Returns them in the order of what they took, the longest first.
+    """
     start = time.monotonic()
     count = build_all(jobs)
     print(f"{count} steps and experiments built: {time.monotonic() - start:.0f} s", flush=True)
     start = time.monotonic()
     # A rehearsal builds one kernel at a time; each has its matrices on the one GPU.
     at_a_time = max(1, jobs * 3 // 4)
+    took: dict[Path, float] = {}
     for path, seconds, said in each(rehearse, [(path,) for path in chapters], at_a_time):
         print(f"  rehearsed {path}: {seconds:.0f} s{', ' * bool(said)}{said[-200:]}", flush=True)
+        took[path] = seconds
     print(f"what the chapters add, built: {time.monotonic() - start:.0f} s", flush=True)
+    return sorted(chapters, key=lambda path: -took[path])
 
 
 def main() -> int:
@@ -185,7 +208,7 @@ def main() -> int:
         raise GemmlabError("--build-only: kernels are built for a GPU, and there is none here")
     print(f"on {ran_on['backend']}: {ran_on['found'].get('GPU', 'no GPU')}", flush=True)
     if on_gpu and not given.cold:
-        prepare(given.chapters, given.jobs)
+        given.chapters = prepare(given.chapters, given.jobs)
     if given.build_only:
         return 0
     return _execute_all(given, ran_on)
@@ -194,15 +217,24 @@ def main() -> int:
 def _execute_all(given: argparse.Namespace, ran_on: dict) -> int:
     """Execute the chapters; how many failed."""
     failed, start = 0, time.monotonic()
-    jobs = 1 if ran_on["backend"] == "gpu" else given.jobs
-    for path, seconds, said in each(execute, [(path, ran_on) for path in given.chapters], jobs):
-        failed += bool(said)
-        if said:
-            print(f"{path}: failed, not written\n{said}", file=sys.stderr, flush=True)
-        else:
-            print(f"{path}: {seconds:.1f} s", flush=True)
+    on_gpu = ran_on["backend"] == "gpu"
+    jobs = max(1, given.jobs // CORES_OF_A_CHAPTER) if on_gpu else given.jobs
+    tasks = [(path, ran_on) for path in given.chapters]
+    with tempfile.NamedTemporaryFile(prefix="gemmlab-turns-") as turns:
+        os.environ[VARIABLE] = turns.name
+        for path, seconds, said in each(execute, tasks, jobs, own_cores=on_gpu):
+            failed += _told(path, seconds, said)
     print(f"{len(given.chapters)} chapters: {time.monotonic() - start:.0f} s", flush=True)
     return failed
+
+
+def _told(path: Path, seconds: float, said: str) -> bool:
+    """Say how a chapter went; whether it failed."""
+    if said:
+        print(f"{path}: failed, not written\n{said}", file=sys.stderr, flush=True)
+    else:
+        print(f"{path}: {seconds:.1f} s", flush=True)
+    return bool(said)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gemmlab.core.files import write_whole
 from gemmlab.core.paths import kernels_folder
-from gemmlab.experiments.ring import CONSUMERS, PROBE, RING_MISTAKES, STAGES, TILES, quoted
+from gemmlab.experiments.ring import CONSUMERS, PROBE, RING_MISTAKES, STAGES, TILES, ring_findings
 from gemmlab.layouts.mbarrier.model import MODES, Ring, mistakes
 from gemmlab.widgets import mbarrier_timeline
 
@@ -70,7 +70,7 @@ def _quotes(mode: str, mistake: str, texts: list[dict]) -> dict[str, dict[str, l
         for stages in STAGES:
             said = [
                 _entry(f.message, lines)
-                for f in quoted(Ring(mode, mistake, TILES, stages, consumers))
+                for f in ring_findings(Ring(mode, mistake, TILES, stages, consumers))
             ]
             texts += [entry for entry in said if entry not in texts]
             found[str(consumers)][str(stages)] = [texts.index(entry) for entry in said]

@@ -2,8 +2,8 @@
 
     python -m tools.evidence.record_wmma
 
-writes book/measurements/fragments/wmma_<gpu>.json, which tests/unit/layouts/test_fragments.py compares with
-`layouts.FRAGMENTS`, and prints what differs. Needs a GPU and nvcc; about half a minute.
+writes book/measurements/fragments/wmma_<gpu>.json, which tests/unit/layouts/test_fragments.py
+compares with `layouts.FRAGMENTS`, and prints what differs. Needs a GPU and nvcc; half a minute.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..core.errors import BackendError, LaunchError, WrongResultError
 from ..core.precision import Precision, precision
 from ..gpu import cublaslt
+from ..gpu.turns import alone
 from ..measurements.rows import OTHER_PRECISION, BenchRow
 from ..run.kernel import Kernel, LaunchPlan
 from .timing import Budget, GpuTimer, Launch, Timing, batch_size, burst, interleaved, sustained
@@ -73,6 +74,7 @@ def tf32_off() -> Iterator[None]:
             matmul.fp32_precision = newer
 
 
+@alone()
 def measure(
     handles: dict[str, Kernel], shape: tuple[int, int, int], protocol: Protocol
 ) -> tuple[list[BenchRow], dict, str]:

@@ -10,7 +10,7 @@ from .faults.kernels import fault
 from .faults.table import tma_faults
 from .faults.try_wait import try_wait
 from .pitfalls import pitfalls
-from .ring import RING_MISTAKES, try_ring
+from .ring import RING_MISTAKES, ring_findings, try_ring
 from .subtiles import subtiles
 from .tensor_cores.ceilings import tensor_cores
 from .variants import experiment
@@ -20,6 +20,7 @@ __all__ = [
     "experiment",
     "fault",
     "pitfalls",
+    "ring_findings",
     "subtiles",
     "tensor_cores",
     "tma_faults",

@@ -13,6 +13,7 @@ from ..bench.timing import GpuTimer, Launch
 from ..display.numbers import show_rate, show_time
 from ..display.table import Shown, Table
 from ..gpu.telemetry import environment
+from ..gpu.turns import alone
 from ..run.backend import default_backend
 
 SIZE, SMALL, STEADY_SECONDS = 4096, 1024, 3.0
@@ -71,6 +72,7 @@ def pitfalls() -> Pitfalls:
     return Pitfalls(ways, "recorded", dict(section["environment"]))
 
 
+@alone()
 def measure() -> Pitfalls:
     """Time fp32 products with torch.matmul in every way of the table; about 15 s."""
     import torch

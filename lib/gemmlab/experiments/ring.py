@@ -87,10 +87,12 @@ def findings(ring: Ring) -> Findings:
     return try_ring(RING_MISTAKES.get(ring.mistake), ring.mode, **sizes)[0]
 
 
-def quoted(ring: Ring) -> Findings:
-    """The findings that say of a run what the model says.
+def ring_findings(ring: Ring) -> Findings:
+    """What the simulator finds in kernels/probes/ring.cuh where the model of a ring goes wrong.
 
-    All threads that cannot go on; of a tile's two boxes only what is found of B.
+    ring: with its mistake. Of a deadlock all threads that cannot go on are named; of a tile's two
+    boxes only what is found of B.
+    Raises BackendError without g++.
     """
     kind = run_ring(ring).outcome
     found = [f for f in findings(ring) if kind in KINDS.get(f.kind, ())]

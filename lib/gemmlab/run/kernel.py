@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from .. import sim
 from ..core.errors import ArgumentError, LaunchError, RefusedError
-from ..gpu import build, requirements, sandbox
+from ..gpu import build, requirements, sandbox, turns
 from ..steps import patch, refusal, registry
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
@@ -105,7 +105,9 @@ class Kernel(Program):
             self._on_simulator(moved, factors, allow_slow)
         else:
             with torch.cuda.device(moved[0].device):
-                self._plan(moved, factors)()
+                plan = self._plan(moved, factors)
+                with turns.together():
+                    plan()
                 if not self.source.trusted:  # what goes wrong is to show here, not at a later call
                     torch.cuda.synchronize()
         return out if moved[2] is out else out.copy_(moved[2])
@@ -175,7 +177,8 @@ class Kernel(Program):
         dtypes = tuple(str(matrix.dtype).removeprefix("torch.") for matrix in matrices)
         device = A.device.index or 0
         attempt = sandbox.Attempt(self, self.title, config, dtypes, factors, device)
-        SANDBOX.try_first(attempt, (A.shape[0], B.shape[1], A.shape[1]))
+        with turns.together():
+            SANDBOX.try_first(attempt, (A.shape[0], B.shape[1], A.shape[1]))
 
     def __repr__(self) -> str:
         s, config = self.spec, f" [{self.config}]" if self.config else ""

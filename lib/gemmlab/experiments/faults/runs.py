@@ -13,6 +13,7 @@ from ...core.errors import MeasurementError
 from ...core.precision import PRECISIONS
 from ...gpu import build, requirements
 from ...gpu.sandbox import Attempt
+from ...gpu.turns import alone
 from ...gpu.worker import START_SECONDS, Worker
 from ...run.backend import default_backend
 from ...run.kernel import Kernel
@@ -55,6 +56,7 @@ def can_try() -> bool:
     return default_backend() == "gpu" and not requirements.lacking(registry.program(LOAD))
 
 
+@alone()
 def measure(names: Sequence[str] = tuple(FAULTS)) -> dict:
     """Try each: part of a section of a recording. All of them take 45 s, most of it for nvcc.
 

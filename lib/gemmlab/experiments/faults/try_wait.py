@@ -14,6 +14,7 @@ from ...core.paths import repository_root
 from ...display.table import Table
 from ...gpu import build, requirements
 from ...gpu.telemetry import environment
+from ...gpu.turns import alone
 from ...steps import registry
 from ...steps.text import included_files
 from .kernels import LOAD
@@ -73,6 +74,7 @@ def _table(rows: Sequence[dict], environment: dict, source: str) -> Table:
     return Table(head, shown, "nnnnnn", (what, made))
 
 
+@alone()
 def measure(hints: Sequence[int] = HINTS) -> list[dict]:
     """A row of KEYS for each hint: medians of TRIES, and how often the phase was called over.
 

@@ -17,6 +17,7 @@ from ...core.errors import BackendError, LaunchError
 from ...core.paths import repository_root
 from ...gpu import build
 from ...gpu.toolchain import arch
+from ...gpu.turns import alone
 from ...layouts.shared.banks import BANK_BYTES, BANKS
 from ...steps.text import included_files
 
@@ -138,6 +139,7 @@ class Row:
         return probe.allowed if probe else None
 
 
+@alone()
 def measure() -> dict:
     """Run every probe that this GPU has: a section of a recording. About 10 s."""
     target = arch()
