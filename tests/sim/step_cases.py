@@ -10,6 +10,7 @@ import torch
 from gemmlab import sim
 from gemmlab.core.precision import PRECISIONS, Precision
 from gemmlab.steps import registry
+from gemmlab.steps.program import Program
 from gemmlab.steps.spec import KernelSpec
 
 
@@ -17,11 +18,21 @@ from gemmlab.steps.spec import KernelSpec
 class StepCase:
     """A step and one of the precisions that it is compiled for."""
 
-    spec: KernelSpec
+    program: Program
     types: Precision
 
     def __str__(self) -> str:
-        return f"{self.spec.name}-{self.types.name}"
+        return f"{self.program.name}-{self.types.name}"
+
+    @property
+    def spec(self) -> KernelSpec:
+        """What is known of the step."""
+        return self.program.spec
+
+    def compiled(self, **more: object) -> sim.SimModule:
+        """Its text, compiled in this precision by `sim.compile_source`, which takes the rest."""
+        path, launch = self.program.source.path, self.program.launch(self.types.name)
+        return sim.compile_source(path, launch, workspace=self.spec.workspace, **more)
 
     @property
     def sizes(self) -> tuple[int, int, int]:
@@ -30,7 +41,7 @@ class StepCase:
 
     def module(self) -> sim.SimModule:
         """The step, compiled in this precision."""
-        return sim.compile_step(self.spec, self.types.name)
+        return sim.compile_step(self.program, self.types.name)
 
     def matrices(self, *sizes: int, seed: int = 0) -> tuple[np.ndarray, ...]:
         """A, B and C of small integers, as the kernel finds them in memory."""
@@ -47,9 +58,7 @@ class StepCase:
 
         C is NaN where it is not read.
         """
-        launch = self.spec.launch + self.spec.template_arguments(self.types.name)
-        given = {"changes": changes, "workspace": self.spec.workspace}
-        module = sim.compile_source(self.spec.path, launch, **given)
+        module = self.compiled(changes=changes)
         (A, B, C), plain = self.matrices(*sizes), sim.integer_matrices(*sizes)
         if not beta:
             C[:] = self.rounded(np.full(C.shape, np.nan, np.float32))
@@ -66,7 +75,7 @@ class StepCase:
 def step_cases(every_precision: bool = True) -> list[StepCase]:
     """All steps, in all of their precisions or in the first."""
     return [
-        StepCase(spec, PRECISIONS[name])
+        StepCase(Program(spec), PRECISIONS[name])
         for spec in registry.KERNELS
         for name in (spec.precisions if every_precision else spec.precisions[:1])
     ]

@@ -188,12 +188,9 @@ def test_any_number_of_threads_counts_the_same(case):
 
 @pytest.mark.parametrize("case", step_cases(every_precision=False), ids=str)
 def test_the_portable_switch_counts_the_same(case):
-    spec = case.spec
     A, B, C = case.matrices()
-    launch = spec.launch + spec.template_arguments()
-    portable = sim.compile_source(spec.path, launch, portable=True, workspace=spec.workspace)
-    trace = portable.trace(A, B, C, *case.sizes)
-    assert (trace.lines, trace.findings) == (sim.trace(spec, *case.sizes).lines, ())
+    trace = case.compiled(portable=True).trace(A, B, C, *case.sizes)
+    assert (trace.lines, trace.findings) == (sim.trace(case.program, *case.sizes).lines, ())
     plain = sim.integer_matrices(*case.sizes)
     assert (case.rounded(plain[0] @ plain[1]) == C).all()
 

@@ -14,7 +14,7 @@ SIZES = (256, 128, 456)  # more tiles than stages, the last one ragged
 
 def runs(name: str):
     """The trace of a launch, and whether C is right."""
-    return StepCase(fault(name).spec, PRECISIONS["bf16"]).traced(SIZES)
+    return StepCase(fault(name), PRECISIONS["bf16"]).traced(SIZES)
 
 
 @pytest.mark.parametrize(

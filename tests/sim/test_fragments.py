@@ -138,7 +138,7 @@ def test_what_was_measured_is_shown(no_gpu, monkeypatch, tmp_path):
     data = {"environment": {"gpu": "NVIDIA H200"}, "fragments": [found.to_dict()]}
     path.write_text(json.dumps(data))
     assert "Recorded on NVIDIA H200: the same." in found._repr_html_()
-    assert fragments.recorded()[0].elements == found.elements
+    assert fragments.recorded_fragments()[0].elements == found.elements
     other = Measured(found.name, found.dtype, found.order, found.elements[::-1])
     assert "The recorded one is another." in repr(other)
     assert "FragmentMap shows another layout." in repr(other)
@@ -150,7 +150,7 @@ def test_a_recording_that_is_not_to_be_read(tmp_path):
         if text is not None:
             path.write_text(text)
         with pytest.raises(MeasurementError, match=r"wmma\.json: .*record_wmma"):
-            fragments.recorded(path)
+            fragments.recorded_fragments(path)
 
 
 @pytest.mark.parametrize(

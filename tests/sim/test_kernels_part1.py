@@ -173,7 +173,7 @@ def test_every_cut_of_the_warp_tile_is_right(cut):
     before = {"TM": 8, "TN": 4, "WMITER": 2, "WNITER": 2}
     now = dict(zip(before, cut, strict=True))
     changes = {f"{name} = {before[name]};": f"{name} = {now[name]};" for name in before}
-    trace = traced(lab.variant(SUBTILES, changes).spec, (M, N, K))
+    trace = traced(lab.variant(SUBTILES, changes), (M, N, K))
     assert trace.findings == ()
     assert trace.totals()["ld.shared"]["wavefronts"] == CUTS[cut] * FOUR * K
 
@@ -183,7 +183,7 @@ def test_a_cut_that_leaves_lanes_over_does_not_compile():
 
     wrong = lab.variant(SUBTILES, {"WMITER = 2;": "WMITER = 1;"})
     with pytest.raises(BuildError, match="32 lanes cover each subtile"):
-        traced(wrong.spec, (128, 128, 32))
+        traced(wrong, (128, 128, 32))
 
 
 def test_the_articles_conflicts_of_the_transposed_store():
@@ -225,7 +225,7 @@ BROKEN = {
 @pytest.mark.parametrize("missing", BROKEN)
 def test_what_a_pipeline_needs_is_missed(missing):
     name, changes = BROKEN[missing]
-    spec = lab.variant(name, changes).spec
+    wrong = lab.variant(name, changes)
     A, B, C = sim.integer_matrices(128, 128, 64)
-    trace = sim.compile_step(spec).trace(A, B, C, 128, 128, 64)
+    trace = sim.compile_step(wrong).trace(A, B, C, 128, 128, 64)
     assert trace.findings

@@ -15,7 +15,7 @@ RING = (128, 128, 456)  # more tiles than stages, the last one ragged
 
 
 def case_of(name: str, precision: str = "bf16") -> StepCase:
-    return StepCase(registry.get(name), PRECISIONS[precision])
+    return StepCase(registry.program(name), PRECISIONS[precision])
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

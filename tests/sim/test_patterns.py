@@ -131,7 +131,7 @@ def test_the_simulator_gives_every_count_of_wgmma(kernel_file):
 
 
 def test_the_table_has_a_row_for_every_kind():
-    table = agreement.table()
+    table = agreement.single_requests()
     counts = {row[0]: row[1:] for row in table.rows}
     for kind, (total, equal) in counts.items():
         assert equal == total or (kind.startswith("atomic, float") and equal == "not modelled")

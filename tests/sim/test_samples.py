@@ -10,6 +10,7 @@ from gemmlab import sim
 from gemmlab.layouts.shared import banks, copies
 from gemmlab.sim.places import Place, array_shape, element, plain_name
 from gemmlab.sim.samples import MOST
+from gemmlab.widgets import TraceView
 from gemmlab.widgets.trace_view import served
 
 LANES = range(32)
@@ -94,7 +95,7 @@ def test_rows_of_matrices(kernel_file):
     (rows,) = samples(trace, "ldmatrix_x4(a[m]", "ldmatrix")
     assert rows.elements == tuple(f"sA[{lane % 16 * 32 + lane // 16 * 8}]" for lane in LANES)
     assert (rows.cost, rows.cost_min) == (16, 4)  # rows of 64 bytes: four of a matrix in one bank
-    assert "In phase 1 lanes 0, 2, 4, 6 meet" in repr(trace.view("ldmatrix_x4(a[m]"))
+    assert "In phase 1 lanes 0, 2, 4, 6 meet" in repr(TraceView(trace, "ldmatrix_x4(a[m]"))
 
 
 def test_both_sides_of_a_copy(kernel_file):
@@ -107,7 +108,7 @@ def test_both_sides_of_a_copy(kernel_file):
     assert target.elements == tuple(f"sB[0][{row}][{column}]" for row, column in pieces)
     (target,) = samples(trace, "// [copy A]", "cp.async.shared")
     assert (target.cost, target.cost_min) == (8, 4)
-    view = trace.view("// [copy A]", op="cp.async.shared")
+    view = TraceView(trace, "// [copy A]", op="cp.async.shared")
     assert "8 wavefronts, the minimum is 4: 4 too many. A copy's wavefronts depend" in repr(view)
 
 

@@ -57,8 +57,7 @@ def test_pairs_of_rows_that_begin_anywhere(config, behind, width):
     odd one every other row does.
     """
     M, N, K, case = 37, TILES[config][1] + width, 40, case_of(ANY_SHAPE)
-    launch = case.spec.launch + case.spec.template_arguments("bf16")
-    module = sim.compile_source(case.spec.path, launch, changes=moved(0, 0, behind), workspace=True)
+    module = case.compiled(changes=moved(0, 0, behind))
     (A, B, C), plain = case.matrices(M, N, K), sim.integer_matrices(M, N, K)
     canary = np.full(8, 0x1234, C.dtype)
     C = np.concatenate([canary[:behind], np.full_like(C, 0x7FC0).ravel(), canary])  # NaN

@@ -67,12 +67,11 @@ def test_more_blocks_than_tiles(name, cheap):
 def test_pieces_are_added_in_the_order_of_k():
     """Whoever is last: each piece as the product of its columns of A and rows of B."""
     case, sizes = case_of(STREAM_K, "fp16_fp32"), (256, 128, K)
-    launch = case.spec.launch + case.spec.template_arguments("fp16_fp32")
     rng = np.random.default_rng(0)
     A, B = (rng.standard_normal(s).astype(np.float16) for s in (sizes[::2], (K, sizes[1])))
 
     def product(first: int, last: int, changes: dict | None = None, threads: int = 1) -> np.ndarray:
-        module = sim.compile_source(case.spec.path, launch, changes=changes, workspace=True)
+        module = case.compiled(changes=changes)
         C = np.full(sizes[:2], np.nan, np.float32)
         a, b = (np.ascontiguousarray(of) for of in (A[:, first:last], B[first:last]))
         module.launch(a, b, C, *sizes[:2], last - first, threads=threads)
@@ -105,8 +104,7 @@ def test_addresses_need_no_alignment(places, precision):
     """Sizes that tensor maps would take; only the addresses are not, or are again, 16-byte ones."""
     M, N, depth = 136, 72, 200
     case = case_of(ANY_SHAPE, precision)
-    launch = case.spec.launch + case.spec.template_arguments(precision)
-    module = sim.compile_source(case.spec.path, launch, changes=moved(*places), workspace=True)
+    module = case.compiled(changes=moved(*places))
     matrices, plain = case.matrices(M, N, depth), sim.integer_matrices(M, N, depth)
     A, B, C = (
         np.concatenate([np.zeros(n, of.dtype), of.ravel()])

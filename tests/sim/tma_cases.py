@@ -31,7 +31,7 @@ _HEADS = (
 
 def case_of(name: str, precision: str = "bf16") -> StepCase:
     """A step by its name, in a precision."""
-    return StepCase(registry.get(name), PRECISIONS[precision])
+    return StepCase(registry.program(name), PRECISIONS[precision])
 
 
 def right_without_findings(case: StepCase, *given, **options) -> sim.Trace:

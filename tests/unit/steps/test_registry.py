@@ -14,7 +14,7 @@ from gemmlab.steps.text import without_comments
 
 FILE_LINES, BODY_LINES, CHANGED_LINES = 220, 120, 80
 # What is longer has here exactly the lines that it has: who shortens it lowers the number, too.
-LONG_BODIES = {"hgemm_19_stream_k": 125}
+LONG_BODIES: dict[str, int] = {}
 # One idea that takes more: a kernel of its own, a schedule, a way for every shape, another
 # interface for the same products, another order of all that a tile is made of.
 LARGE_CHANGES = {
