@@ -296,7 +296,7 @@ def test_a_changed_kernel_is_noted(recording):
     loaded = measurements.load(recording)
     loaded.sections["benchmark"]["sources"] = {NAIVE: "0" * 12}
     measurements.save(loaded, recording)
-    assert f"code of {NAIVE} has changed" in bench_function(NAIVE).note
+    assert f"The source of {NAIVE} has changed since the recording" in bench_function(NAIVE).note
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_a_16_bit_step_is_shown_in_its_first_precision(half_recording):
     assert {r.precision for r in result.rows} == {"bf16"}
     assert [r.tflops for r in result.rows] == [600, 500, 700, 710, 590, 490, 690, 700]
     assert "; bf16, sums in fp32." in repr(result)
-    assert "types" not in result._table()[0]
+    assert "types" not in result.shown().head
 
 
 @pytest.mark.parametrize(("types", "rate"), [("fp16", 580), ("bf16_fp32", 570)])
@@ -395,7 +395,7 @@ def test_a_precision_that_was_not_recorded_is_said(half_recording):
 
 def test_rows_of_several_precisions_name_them(half_recording):
     found = measurements.load(half_recording).bench().only(kernels=[STAGES])
-    assert "types" in found._table()[0]
+    assert "types" in found.shown().head
     assert "bf16 and fp16 and bf16, C in fp32, sums in fp32" in repr(found)
     assert found.only(precision="fp16").row(STAGES).tflops == 580
     with pytest.raises(MeasurementError, match="3 rows for"):

@@ -25,6 +25,7 @@ from gemmlab.measurements.trials import TuningTrial, choose
 from gemmlab.run import kernel as run
 from gemmlab.run import tuned as tuning
 from gemmlab.run.tuned import Machine
+from gemmlab.steps import registry
 from gemmlab.steps.spec import KernelSpec
 from gemmlab.steps.text import source_digest
 
@@ -348,9 +349,10 @@ def test_without_a_gpu_the_recorded_tuning_is_shown_and_says_so(no_gpu):
         assert "Not measured here" in text and "changed" not in text
 
 
-def test_a_changed_step_is_noted(no_gpu):
+def test_a_changed_step_is_noted(no_gpu, monkeypatch):
+    monkeypatch.setattr(registry, "KERNELS", (*registry.KERNELS, SPEC))
     record(trials(source="0" * 12))
-    assert f"The code of {NAME} has changed since the recording" in lab.tune(SPEC).note
+    assert f"The source of {NAME} has changed since the recording" in lab.tune(SPEC).note
 
 
 def test_what_was_not_tuned_is_an_error_that_says_what_was(no_gpu):

@@ -78,7 +78,8 @@ def test_table_adds_a_quarter_of_the_conflicts_and_names_the_compiler():
 def test_table_says_when_the_code_has_changed(monkeypatch):
     assert "has changed" not in repr(sass.main_loops(["sgemm_15_large_thread_tile"]))
     data = sass.recorded()
-    data["loops"]["sgemm_15_large_thread_tile"]["source"] = "another"
+    loop = data["loops"]["sgemm_15_large_thread_tile"]
+    loop |= {"source": "another", "machine_code": {"fp32": "another"}}
     monkeypatch.setattr(sass, "recorded", lambda: data)
     assert "15_large_thread_tile has changed" in repr(
         sass.main_loops(["sgemm_15_large_thread_tile"])

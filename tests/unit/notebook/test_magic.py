@@ -356,7 +356,7 @@ def test_an_nvcc_that_does_not_work_is_no_fault_of_the_cell(cell, monkeypatch, e
         with pytest.raises(BuildError, match="mine does not compile"):
             cell(f"mine --like {LIKE}")
     else:
-        assert "nvcc to say" in repr(cell(f"mine --like {LIKE}"))
+        assert "known only with nvcc" in repr(cell(f"mine --like {LIKE}"))
 
 
 def test_what_the_cell_shows():
