@@ -64,11 +64,7 @@ def judge(  # what an exercise may ask for, each by its name
     rival = None if faster_than is None else _Rival(kernel(faster_than), by, size)
     for one in (handle, rival.kernel) if rival else ():
         one.spec.check_sizes(size, size, size)
-    if isinstance(conflicts, int):
-        conflicts = {"": conflicts}
-    given = {"conflicts": conflicts, "wavefronts": wavefronts, "sectors": sectors}
-    limits = {name: most for name, most in given.items() if most}
-    _check_operations(limits)
+    limits = _limits(conflicts, wavefronts, sectors)
     try:
         if differs:
             _refuse_unchanged(handle)
@@ -90,6 +86,19 @@ def _tile(spec: KernelSpec) -> tuple[int, int, int]:
     like = registry.get(spec.parent) if spec.parent else spec
     M, N, K = (math.lcm(n, of) for n, of in zip(like.tile, spec.multiple_of, strict=True))
     return M, N, K
+
+
+def _limits(
+    conflicts: int | Mapping[str, int] | None,
+    wavefronts: Mapping[str, int] | None,
+    sectors: Mapping[str, int] | None,
+) -> _Limits:
+    """What is asked for, by name; a number of conflicts is one of all operations together."""
+    conflicts = {"": conflicts} if isinstance(conflicts, int) else conflicts
+    given = {"conflicts": conflicts, "wavefronts": wavefronts, "sectors": sectors}
+    limits = {name: most for name, most in given.items() if most}
+    _check_operations(limits)
+    return limits
 
 
 def _check_operations(limits: _Limits) -> None:

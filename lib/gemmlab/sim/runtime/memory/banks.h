@@ -1,5 +1,6 @@
 // What one warp's request costs: wavefronts in shared memory, sectors in global memory.
-// The same rules in Python, with their source: gemmlab/layouts/shared/banks.py. A test holds them equal.
+// The same rules in Python, with their source: gemmlab/layouts/shared/banks.py. A test holds them
+// equal.
 #pragma once
 #include "types.h"
 
