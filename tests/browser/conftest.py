@@ -58,6 +58,9 @@ class Visit:
     def problems(self) -> list[str]:
         return [*self.console, *self.outside, *self.failed]
 
+    def end(self) -> None:
+        self.page.context.close()
+
 
 class QuietHandler(SimpleHTTPRequestHandler):
     def log_message(self, *_):
@@ -94,20 +97,35 @@ def address(book: Path) -> Iterator[str]:
     server.shutdown()
 
 
-@pytest.fixture
-def visit(chromium: Browser) -> Iterator[Callable[..., Visit]]:
-    """Opens an address in a fresh browser profile: visit(url, width=1280)."""
-    contexts = []
+# A widget's own script marks the place where it lives.
+ALIVE = """() => !document.querySelector("[data-gemmlab]:not([data-live])")"""
+
+
+@pytest.fixture(scope="session")
+def open_visit(chromium: Browser) -> Callable[..., Visit]:
+    """Opens an address in a fresh browser profile, its widgets alive; the caller ends the visit."""
 
     def open_(url: str, width: int = 1280, **options) -> Visit:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        result = Visit(context.new_page())
-        result.page.set_default_timeout(10_000)
-        result.page.goto(url)
-        result.page.wait_for_load_state("networkidle")
-        return result
+        context.set_default_timeout(10_000)
+        opened = Visit(context.new_page())
+        opened.page.goto(url)
+        if options.get("java_script_enabled", True):
+            opened.page.wait_for_function(ALIVE)
+        return opened
+
+    return open_
+
+
+@pytest.fixture
+def visit(open_visit) -> Iterator[Callable[..., Visit]]:
+    """Opens an address in a fresh browser profile: visit(url, width=1280)."""
+    visits = []
+
+    def open_(url: str, width: int = 1280, **options) -> Visit:
+        visits.append(open_visit(url, width, **options))
+        return visits[-1]
 
     yield open_
-    for context in contexts:
-        context.close()
+    for opened in visits:
+        opened.end()

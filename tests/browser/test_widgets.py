@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from gemmlab import sim
 from gemmlab.core.paths import repository_root
-from gemmlab.widgets import BankMap, Ladder, Predict
+from gemmlab.widgets import BankMap, Ladder, Predict, TraceView
 from gemmlab.widgets.shared.base import Widget
 
 COLUMN = {"width": 4, "row_length": 32, "pattern": "column"}
@@ -186,7 +186,7 @@ def traces() -> dict[str, sim.Trace]:
 
 
 def test_trace_view_chooses_a_line_by_mouse(show, traces):
-    page = show(traces["sgemm_05_transposed_a"].view())
+    page = show(TraceView(traces["sgemm_05_transposed_a"]))
     reading = page.locator(".gl-reading")
     expect(reading).to_contain_text("4 wavefronts, the minimum is 1")
     line = page.locator(".gl-srcline", has_text="store4(&sB")
@@ -199,7 +199,7 @@ def test_trace_view_chooses_a_line_by_mouse(show, traces):
 
 
 def test_trace_view_is_moved_by_keyboard(show, traces):
-    page = show(traces["sgemm_05_transposed_a"].view("store4(&sB", op="ld.global"))
+    page = show(TraceView(traces["sgemm_05_transposed_a"], "store4(&sB", op="ld.global"))
     page.locator(".gl-chip input:checked").focus()
     press(page, "ArrowDown")
     expect(page.locator(".gl-what")).to_contain_text("st.shared, 16 bytes a lane")
@@ -216,7 +216,8 @@ def test_trace_view_is_moved_by_keyboard(show, traces):
 
 
 def test_trace_view_keeps_the_focus_while_a_request_is_chosen(show):
-    page = show(sim.trace("sgemm_06_swizzled_a", 128, 128, 16).view("load4(&sA[k][swizzle(k, m)])"))
+    trace = sim.trace("sgemm_06_swizzled_a", 128, 128, 16)
+    page = show(TraceView(trace, "load4(&sA[k][swizzle(k, m)])"))
     page.get_by_role("radio", name="warp 0, 1st").focus()
     press(page, "ArrowRight", "ArrowRight")
     expect(page.get_by_role("radio", name="warp 0, 9th")).to_be_focused()
@@ -226,7 +227,7 @@ def test_trace_view_keeps_the_focus_while_a_request_is_chosen(show):
 
 
 def test_trace_view_tells_about_lanes_words_and_sectors(show, traces):
-    page = show(traces["sgemm_05_transposed_a"].view(), traces["sgemm_01_naive"].view())
+    page = show(TraceView(traces["sgemm_05_transposed_a"]), TraceView(traces["sgemm_01_naive"]))
     hint = page.locator(".gl-hint")
     page.locator(".gl-traceview").first.locator(".gl-lanes button").nth(9).hover()
     expect(hint.first).to_contain_text("Lane 9 stores 4 bytes at sA[4][2]")
@@ -252,8 +253,8 @@ def test_a_trace_links_both_sides_of_a_finding(show):
 
 
 WIDE = {
-    "trace of the banks": lambda traces: traces["sgemm_05_transposed_a"].view(),
-    "trace of the sectors": lambda traces: traces["sgemm_01_naive"].view(),
+    "trace of the banks": lambda traces: TraceView(traces["sgemm_05_transposed_a"]),
+    "trace of the sectors": lambda traces: TraceView(traces["sgemm_01_naive"]),
     "table of a trace": lambda traces: traces["sgemm_05_transposed_a"]._repr_html_(),
     "bank map": lambda _: BankMap(width=16, row_length=128, pattern="row"),
     "predict": lambda _: Predict("How many wavefronts does a column of 128 floats take?", 32, "x"),

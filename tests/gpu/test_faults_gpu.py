@@ -9,7 +9,7 @@ from gemmlab.steps import registry
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.skipif(bool(needs.lacking(registry.get("tma_01_load"))), reason="no TMA"),
+    pytest.mark.skipif(bool(needs.lacking(registry.program("tma_01_load"))), reason="no TMA"),
 ]
 
 

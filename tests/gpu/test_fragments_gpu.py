@@ -15,6 +15,6 @@ def test_wmma_on_this_gpu(monkeypatch, kind):
     if torch.cuda.get_device_capability() < (8, 0):
         pytest.skip("mma.m16n8k16, of which the layouts are made, needs compute capability 8.0")
     monkeypatch.setenv("GEMMLAB_BACKEND", "gpu")
-    found = fragments.measure(**kind)
+    found = fragments.measured_fragment(**kind)
     assert found.origin == f"Measured now on {torch.cuda.get_device_name()}."
     assert found.agrees, found

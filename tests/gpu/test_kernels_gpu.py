@@ -20,12 +20,13 @@ from gemmlab.core.precision import PRECISIONS
 from gemmlab.gpu import build
 from gemmlab.gpu import requirements as needs
 from gemmlab.steps import registry
+from gemmlab.steps.program import Program
 
 pytestmark = pytest.mark.gpu
 
 
 # Every step that this GPU can run, in every precision that it is compiled for.
-STEPS = [spec for spec in registry.KERNELS if not needs.lacking(spec)]
+STEPS = [spec for spec in registry.KERNELS if not needs.lacking(Program(spec))]
 CASES = [(spec.name, types) for spec in STEPS for types in spec.precisions]
 HALVES = [(name, types) for name, types in CASES if types != "fp32"]
 SHAPES = ((512, 768, 1280), (1024, 1024, 1024))
@@ -38,8 +39,8 @@ CUT_OFF = 2e-6
 def built():
     """Everything that the tests run, compiled by all cores: 90 times nvcc, 40 times g++."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(build.load, registry.get(name), types) for name, types in CASES]
-        jobs += [pool.submit(sim.load, spec) for spec in STEPS]
+        jobs = [pool.submit(build.load, registry.program(name), types) for name, types in CASES]
+        jobs += [pool.submit(sim.compile_step, spec) for spec in STEPS]
         for job in jobs:
             job.result()
 
@@ -122,7 +123,9 @@ def test_tensors_on_two_devices_are_refused():
 def test_failed_compile_shows_the_kernels_own_line():
     broken = lab.variant("sgemm_01_naive", {"float acc = 0.0f;": "flaot acc = 0.0f;"})
     line = next(
-        i for i, text in enumerate(broken.spec.path.read_text().splitlines(), 1) if "flaot" in text
+        i
+        for i, text in enumerate(broken.source.path.read_text().splitlines(), 1)
+        if "flaot" in text
     )
     with pytest.raises(BuildError, match=rf"01_naive.cuh\({line}\): error"):
         broken(*lab.matrices(32, 32, 32, device="cuda"))
@@ -130,11 +133,11 @@ def test_failed_compile_shows_the_kernels_own_line():
 
 def test_built_once_then_cached(tmp_path, monkeypatch):
     monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path))
-    spec = registry.get("sgemm_01_naive")
+    step = registry.program("sgemm_01_naive")
     start = time.perf_counter()
-    build.load(spec)
+    build.load(step)
     cold = time.perf_counter() - start
     start = time.perf_counter()
-    build.load(spec)
+    build.load(step)
     assert time.perf_counter() - start < 0.1
     assert cold < 20

@@ -83,6 +83,10 @@ EXPERIMENTS = {
     "experiments.fault": 'lab.diff(lab.experiments.fault("01, no fence after mbarrier_init"))',
     "experiments.pitfalls": "lab.experiments.pitfalls()",
     "experiments.subtiles": 'print(*repr(lab.experiments.subtiles()).splitlines()[:4], sep="\\n")',
+    "experiments.ring_findings": """\
+from gemmlab.layouts import Ring
+
+lab.experiments.ring_findings(Ring("producer warp", "full_count"))""",
     "experiments.tensor_cores": """\
 lab.experiments.tensor_cores().row("mma.sync m16n8k16, bf16").tflops""",
     "experiments.tma_faults": 'lab.experiments.tma_faults("01, columns from an odd one on")',
