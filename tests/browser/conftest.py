@@ -97,6 +97,20 @@ def address(book: Path) -> Iterator[str]:
     server.shutdown()
 
 
+@pytest.fixture(scope="session")
+def rendered() -> Callable[..., str]:
+    """rendered(TmaBox, width=64): a widget's static HTML, made once for all tests."""
+    known: dict[str, str] = {}
+
+    def html(make: Callable, *arguments, **more) -> str:
+        key = repr((make, arguments, more))
+        if key not in known:
+            known[key] = make(*arguments, **more).to_html()
+        return known[key]
+
+    return html
+
+
 # A widget's own script marks the place where it lives.
 ALIVE = """() => !document.querySelector("[data-gemmlab]:not([data-live])")"""
 

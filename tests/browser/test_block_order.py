@@ -14,7 +14,7 @@ GRIDS = [(32, 32), (12, 12), (32, 4), (64, 64), (128, 128), (4, 128)]
 
 
 @pytest.fixture
-def show(visit, tmp_path: Path) -> Callable[..., Page]:
+def show(visit, rendered, tmp_path: Path) -> Callable[..., Page]:
     """Opens a page that holds the static HTML of one widget and nothing else."""
 
     def open_(*arguments, width: int = 1280, **more) -> Page:
@@ -22,7 +22,7 @@ def show(visit, tmp_path: Path) -> Callable[..., Page]:
         path.write_text(
             '<!doctype html><html data-theme="light"><meta charset="utf-8"><title>Widget</title>'
             '<meta name="viewport" content="width=device-width">'
-            f"{BlockOrder(*arguments, **more).to_html()}</html>"
+            f"{rendered(BlockOrder, *arguments, **more)}</html>"
         )
         opened = visit(path.as_uri(), width=width, reduced_motion="reduce")
         assert opened.problems() == []
@@ -92,9 +92,11 @@ def test_fewer_slots(show):
     expect(reading(page)).to_contain_text("Wave 1 of 8, blocks 0 to 131")
 
 
+# The articles' order goes outside of C, which makes the picture wider.
 @pytest.mark.parametrize("width", [390, 768, 1280])
-@pytest.mark.parametrize("grid", GRIDS)
-@pytest.mark.parametrize("order", ["strips", "articles"])
+@pytest.mark.parametrize(
+    ("grid", "order"), [(GRIDS[0], "strips"), *((grid, "articles") for grid in GRIDS)]
+)
 def test_it_fits(show, grid, order, width):
     page = show([grid, (8, 8)], order, slots=[264, 132], width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -15,7 +15,7 @@ SEVERAL = ["mma.m16n8k16 A", "mma.m16n8k16 C/D", "ldmatrix.x4", "ldmatrix.x2.tra
 
 
 @pytest.fixture
-def show(visit, tmp_path: Path) -> Callable[..., Page]:
+def show(visit, rendered, tmp_path: Path) -> Callable[..., Page]:
     """Opens a page that holds the static HTML of one widget and nothing else."""
 
     def open_(which, width: int = 1280, theme: str = "light", **more) -> Page:
@@ -24,7 +24,7 @@ def show(visit, tmp_path: Path) -> Callable[..., Page]:
         path.write_text(
             f'<!doctype html><html data-theme="{theme}"><meta charset="utf-8"><title>Widget</title>'
             '<meta name="viewport" content="width=device-width">'
-            f"{FragmentMap(which, **more).to_html()}</html>"
+            f"{rendered(FragmentMap, which, **more)}</html>"
         )
         opened = visit(path.as_uri(), width=width, reduced_motion="reduce", **touch)
         assert opened.problems() == []

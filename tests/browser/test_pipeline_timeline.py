@@ -12,7 +12,7 @@ from gemmlab.widgets import PipelineTimeline
 
 
 @pytest.fixture
-def show(visit, tmp_path: Path) -> Callable[..., Page]:
+def show(visit, rendered, tmp_path: Path) -> Callable[..., Page]:
     """Opens a page that holds the static HTML of one widget and nothing else."""
 
     def open_(width: int = 1280, **arguments) -> Page:
@@ -20,7 +20,7 @@ def show(visit, tmp_path: Path) -> Callable[..., Page]:
         path.write_text(
             '<!doctype html><html data-theme="light"><meta charset="utf-8"><title>Widget</title>'
             '<meta name="viewport" content="width=device-width">'
-            f"{PipelineTimeline(**arguments).to_html()}</html>"
+            f"{rendered(PipelineTimeline, **arguments)}</html>"
         )
         opened = visit(path.as_uri(), width=width, reduced_motion="reduce")
         assert opened.problems() == []

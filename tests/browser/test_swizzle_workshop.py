@@ -13,7 +13,7 @@ from gemmlab.widgets.swizzle_workshop import TILES
 
 
 @pytest.fixture
-def show(visit, tmp_path: Path) -> Callable[..., Page]:
+def show(visit, rendered, tmp_path: Path) -> Callable[..., Page]:
     """Opens a page that holds the static HTML of one widget and nothing else."""
 
     def open_(*arguments, width: int = 1280, theme: str = "light", **more) -> Page:
@@ -22,7 +22,7 @@ def show(visit, tmp_path: Path) -> Callable[..., Page]:
         path.write_text(
             f'<!doctype html><html data-theme="{theme}"><meta charset="utf-8"><title>Widget</title>'
             '<meta name="viewport" content="width=device-width">'
-            f"{SwizzleWorkshop(*arguments, **more).to_html()}</html>"
+            f"{rendered(SwizzleWorkshop, *arguments, **more)}</html>"
         )
         opened = visit(path.as_uri(), width=width, reduced_motion="reduce", **touch)
         assert opened.problems() == []

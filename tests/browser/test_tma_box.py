@@ -12,7 +12,7 @@ from gemmlab.widgets import TensorMapFields, TmaBox
 
 
 @pytest.fixture
-def show(visit, tmp_path: Path) -> Callable[..., Page]:
+def show(visit, rendered, tmp_path: Path) -> Callable[..., Page]:
     """Opens a page that holds the static HTML of one widget and nothing else."""
 
     def open_(make=TmaBox, width: int = 1280, theme: str = "light", **more) -> Page:
@@ -21,7 +21,7 @@ def show(visit, tmp_path: Path) -> Callable[..., Page]:
         path.write_text(
             f'<!doctype html><html data-theme="{theme}"><meta charset="utf-8"><title>Widget</title>'
             '<meta name="viewport" content="width=device-width">'
-            f"{make(**more).to_html()}</html>"
+            f"{rendered(make, **more)}</html>"
         )
         opened = visit(path.as_uri(), width=width, reduced_motion="reduce", **touch)
         assert opened.problems() == []

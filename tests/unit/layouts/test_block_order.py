@@ -108,11 +108,15 @@ def test_a_bundle_has_four_faces_and_little_weight():
     }  # fmt: skip
     html = bundle["text/html"]
     assert len(html) < 60_000
-    assert len(BlockOrder([(128, 128)]).to_html()) < 60_000
     data = json.loads(base64.b64decode(re.search(r'atob\("([^"]+)"\)', html)[1]))
     assert data == [widget.key(), widget.config, widget.state]
     module = base64.b64decode(re.search(r"text/javascript;base64,([^\"]+)", html)[1]).decode()
     assert not re.findall(r"https?://|^import |fetch\(", module, re.MULTILINE)
+
+
+@pytest.mark.slow  # a picture of 16,384 tiles
+def test_the_largest_grid_has_little_weight():
+    assert len(BlockOrder([(128, 128)]).to_html()) < 60_000
 
 
 def test_the_page_without_scripts_says_what_is_missing():
