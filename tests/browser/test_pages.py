@@ -127,6 +127,8 @@ def test_the_switch_makes_it_dark_and_it_stays_dark(visit, address):
 def test_search_finds_a_word_and_leads_to_its_page(visit, address):
     opened = visit(f"{address}/index.html")
     page = opened.page
+    page.wait_for_url("**/book/*.html")
+    page.wait_for_load_state("networkidle")  # the script that listens to keys is there
     page.keyboard.press("Control+k")
     page.keyboard.type("coverage")
     page.keyboard.press("Enter")

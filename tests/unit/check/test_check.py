@@ -44,6 +44,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.names())
 def test_every_step_is_right(name):
     report = lab.check(name, device="cpu")
@@ -155,6 +156,7 @@ WRONG_16_BIT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", WRONG_16_BIT)
 def test_wrong_16_bit_kernels_fail(mistake):
     name, changes, found_in = WRONG_16_BIT[mistake]

@@ -7,6 +7,7 @@ from gemmlab.core.errors import ArgumentError
 from gemmlab.experiments.variants import EXPERIMENTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_experiment_is_a_right_variant(name):
     changed = lab.experiment(name)

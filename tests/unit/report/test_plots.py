@@ -94,6 +94,7 @@ def test_the_drawn_text_carries_every_number_and_the_origin():
         assert text in svg
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "figure",
     [

@@ -37,6 +37,7 @@ def test_names_where_its_numbers_come_from(make):
     assert table.rows[0][0] in repr(table) and "<table>" in table._repr_html_()
 
 
+@pytest.mark.slow
 def test_simulator_and_profiler_agree_on_every_recorded_kernel():
     table = agreement()
     recorded = set(measurements.load().section("counters")["kernels"])
@@ -65,6 +66,7 @@ def with_counters(monkeypatch, name: str, **changed: int) -> None:
     loading(monkeypatch, lambda **_: other)
 
 
+@pytest.mark.slow
 def test_a_pair_that_differs_is_marked(monkeypatch):
     counted = measurements.load().section("counters")["kernels"][LAST]["shared_store_wavefronts"]
     with_counters(monkeypatch, LAST, shared_store_wavefronts=1)
@@ -83,6 +85,7 @@ READ = {  # by the machine code: 10 loads for each of 256 k
 }
 
 
+@pytest.mark.slow
 def test_loads_that_nvcc_leaves_out_are_no_difference(monkeypatch):
     with_counters(monkeypatch, COARSE, **READ)
     table = agreement()
@@ -94,6 +97,7 @@ def test_loads_that_nvcc_leaves_out_are_no_difference(monkeypatch):
     assert sum("merged" in cell for cell in row) == 2
 
 
+@pytest.mark.slow
 def test_more_than_the_source_asks_for_is_a_difference_there_too(monkeypatch):
     with_counters(monkeypatch, COARSE, **READ | {"shared_load_wavefronts": 3_145_729})
     table = agreement()
