@@ -19,6 +19,7 @@ from .gpu.requirements import lacking
 from .measurements.rows import DEFAULT_BASELINES, OTHER_PRECISION
 from .measurements.store import SECTIONS
 from .record import record as run_record
+from .report.recorded import benchmark_states
 from .run.backend import default_backend, why_no_gpu
 from .run.doctor import device
 from .sim import trace as run_trace
@@ -101,15 +102,17 @@ def doctor(as_json: bool) -> None:
 @main.command("list")
 @_json
 def list_(as_json: bool) -> None:
-    """The steps: name, idea, and which sizes they take."""
+    """The steps: name, sizes they take, whether their recorded figures still hold, and the idea."""
+    states = benchmark_states()
     if as_json:
-        _print_json([spec.to_dict() for spec in registry.KERNELS])
+        steps = [spec.to_dict() | {"figures": states[spec.name]} for spec in registry.KERNELS]
+        _print_json(steps)
         return
     rows = [
-        (spec.name, "x".join(map(str, spec.tile)), _needs(spec), spec.idea)
+        (spec.name, "x".join(map(str, spec.tile)), _needs(spec), states[spec.name], spec.idea)
         for spec in registry.KERNELS
     ]
-    click.echo(text_table(("kernel", "tile", "M, N, K", "idea"), rows, "tttt"))
+    click.echo(text_table(("kernel", "tile", "M, N, K", "figures", "idea"), rows, "ttttt"))
 
 
 @main.command()

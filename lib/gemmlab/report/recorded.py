@@ -11,7 +11,7 @@ from ..display.table import Table
 from ..measurements.currency import currency, load_manifest
 from ..steps import registry
 from ..steps.program import Program
-from ..steps.spec import KernelSpec
+from ..steps.spec import FAMILIES, KernelSpec
 
 _NOTES = (
     "current: measured with this source. same machine code: the source is another one and compiles "
@@ -71,17 +71,22 @@ def recorded() -> Table:
     return Table(head, tuple(rows), "ttwttt", (*_NOTES, f"Compared with nvcc {nvcc}, sm_90a."))
 
 
-def state_of(spec: KernelSpec) -> str:
-    """In one word, for a list: the state of a step's benchmark, "not recorded" without one."""
-    try:
-        loaded = measurements.load(family=spec.family)
-        manifest = load_manifest()
-    except MeasurementError:
-        return "not recorded"
-    for section, _, source, code in _figures(spec, loaded):
-        if section == "benchmark":
-            return currency(Program(spec), source, code, manifest)
-    return "not recorded"
+def benchmark_states() -> dict[str, str]:
+    """For each step whether its benchmark still holds, in one of the four words of `currency`.
+
+    "not recorded" for a step without one, and where no recording can be read.
+    """
+    states = dict.fromkeys(registry.names(), "not recorded")
+    for family in FAMILIES:
+        try:
+            loaded, manifest = measurements.load(family=family), load_manifest()
+        except MeasurementError:
+            continue
+        for spec in registry.KERNELS:
+            for section, _, source, code in _figures(spec, loaded):
+                if section == "benchmark" and spec.family == family:
+                    states[spec.name] = currency(Program(spec), source, code, manifest)
+    return states
 
 
 def _figures(

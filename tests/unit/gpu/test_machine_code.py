@@ -165,11 +165,11 @@ def test_the_table_says_where_and_whether(monkeypatch):
     table = report.recorded()
     rows = [row for row in table.rows if row[0] == SPEC.name]
     assert rows and rows[0][1] == "h200" and "benchmark" in rows[0][2]
-    assert report.state_of(SPEC) == rows[0][-1]
+    assert report.benchmark_states()[SPEC.name] == rows[0][-1]
     nothing = Manifest("13", "", {})
     monkeypatch.setattr(report, "load_manifest", lambda: nothing)
     monkeypatch.setattr(currency, "source_digest", lambda path: "another")
-    assert report.state_of(SPEC) == "not compared"
+    assert report.benchmark_states()[SPEC.name] == "not compared"
 
 
 # ---- machine code ----
