@@ -161,7 +161,7 @@ test: test-env
 	@$(PYTEST) -n 2 --dist loadfile -m 'not gpu' tests --ignore tests/browser
 	@$(if $(NB),echo '== notebooks without a GPU ==' && GEMMLAB_BACKEND=sim GEMMLAB_PROGRESS=0 $(PYTEST) -n 2 --dist loadfile -p no:cacheprovider --nbval-lax --nbval-current-env --nbval-sanitize-with tests/notebooks/sanitize.cfg $(NB))
 	@echo '== browser =='
-	@$(PYTEST) tests/browser
+	@$(PYTEST) -n 2 --dist loadfile tests/browser
 
 quick: test-env
 	@$(PYTEST) -q -n 2 -m 'not gpu and not slow' tests/unit tests/js
