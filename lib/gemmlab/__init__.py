@@ -10,9 +10,9 @@ import importlib
 import sys
 
 # Two verbs have the name of the package that they stand in. Imported here, the verb is what
-# `lab.check` means; inside the package `from ..check import ...` finds the package all the same.
+# `lab.check` means; inside the package `from ..check.check import ...` finds the module.
 from .bench.bench import bench
-from .check import check
+from .check.check import check
 from .core.errors import GemmlabError
 
 __version__ = "0.1.0"

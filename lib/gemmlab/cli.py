@@ -11,7 +11,7 @@ import click
 
 from .bench.bench import bench as run_bench
 from .bench.tune import tune as run_tune
-from .check import check as check_one
+from .check.check import check as check_one
 from .core.errors import BackendError, GemmlabError
 from .core.precision import PRECISIONS
 from .display.table import text_table

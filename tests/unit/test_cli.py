@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from gemmlab import cli, record
-from gemmlab.check import Case, CheckReport
+from gemmlab.check.report import Case, CheckReport
 from gemmlab.cli import main
 from gemmlab.steps import registry
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from .. import sim
 from ..bench.bench import bench, why_not_here
-from ..check import Case, CheckReport, check, default_shapes
+from ..check.check import check, default_shapes
+from ..check.report import Case, CheckReport
 from ..core.errors import ArgumentError, ContextLostError, LaunchError
 from ..run.backend import default_backend
 from ..run.kernel import Kernel, kernel

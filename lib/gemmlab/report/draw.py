@@ -7,64 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..display.figure import Theme, canvas, spread
-from ..display.numbers import show_rate, show_share
+from ..display.numbers import show_share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A step of the ladder: name, TFLOP/s, share of cuBLAS in words, whether it is set off.
-
-    length: of the bar, on the scale of the line for cuBLAS.
-    """
-
-    name: str
-    tflops: float
-    share: str
-    strong: bool
-    length: float
-
-
-def ladder(
-    theme: Theme, bars: Sequence[Bar], cublas: tuple[float, str], axis: str, corner: str
-) -> Figure:
-    """Bars from top to bottom, the numbers beside them; a dashed line for cuBLAS, with its name."""
-    figure, axes = canvas(1.0 + 0.29 * len(bars))
-    places = range(len(bars))
-    line, name = cublas
-    longest = max(line, *(bar.length for bar in bars))
-    axes.barh(
-        places,
-        [bar.length for bar in bars],
-        height=0.64,
-        color=[theme.strong if bar.strong else theme.accent for bar in bars],
-    )
-    on_bar = "#ffffff" if theme.name == "light" else "#14181d"
-    for place, bar in zip(places, bars, strict=True):
-        inside = bar.length > 0.55 * longest
-        axes.annotate(
-            f"{show_rate(bar.tflops)}  ({bar.share})",
-            (bar.length, place),
-            xytext=(-4 if inside else 4, 0),
-            textcoords="offset points",
-            ha="right" if inside else "left",
-            va="center",
-            color=on_bar if inside else theme.text,
-            weight="bold" if bar.strong else "normal",
-        )
-    axes.axvline(line, color=theme.text, linewidth=1, linestyle=(0, (4, 2)))
-    beside = line - 0.02 * longest  # pages set the text in other fonts, a little wider
-    axes.text(beside, -0.5, name, ha="right", va="bottom")
-    axes.set_yticks(places, [bar.name for bar in bars])
-    axes.tick_params(axis="y", length=0, labelcolor=theme.text)
-    axes.set_ylim(len(bars) - 0.5, -1.1)
-    axes.set_xlim(0, 1.03 * longest)
-    axes.set_xlabel(axis)
-    axes.spines["left"].set_visible(False)
-    origin_line(figure, theme, corner)
-    return figure
 
 
 @dataclass(frozen=True)

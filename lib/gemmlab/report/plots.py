@@ -16,7 +16,7 @@ from ..measurements.store import Measurements
 from ..steps import registry
 from . import draw
 from .diagrams import schedule_diagram, sector_diagram, tile_diagram
-from .ladder import LadderRows, own_steps, recorded
+from .ladder import Bar, LadderRows, draw_ladder, own_steps, recorded
 from .roofline import draw_roofline, in_words, picture_of
 from .roofs import ALL_LEVELS, LEVELS, Over, Point, Roof, over, recorded_points, recorded_roofs
 
@@ -84,7 +84,7 @@ def ladder_chart(
     axis = f"TFLOP/s at M = N = K = {size} (share of cuBLAS)"
     if several:
         axis = f"speed at M = N = K = {size}, cuBLAS = 1"
-    return Figure(lambda theme: draw.ladder(theme, bars, line, axis, corner), alt)
+    return Figure(lambda theme: draw_ladder(theme, bars, line, axis, corner), alt)
 
 
 def _recorded_ladder(until: str | None, precision: str) -> LadderRows:
@@ -108,10 +108,10 @@ def _steps_until(result: BenchResult, until: str | None, size: int) -> list[Benc
     return rows
 
 
-def _bar(row: BenchRow, name: str, strong: bool, by_share: bool) -> draw.Bar:
+def _bar(row: BenchRow, name: str, strong: bool, by_share: bool) -> Bar:
     """A step's bar, as long as its TFLOP/s, or as its share of cuBLAS."""
     length = row.ratio or 0.0 if by_share else row.tflops
-    return draw.Bar(name, row.tflops, show_share(row.ratio), strong, length)
+    return Bar(name, row.tflops, show_share(row.ratio), strong, length)
 
 
 # What the walk calls the families, and the types of its bars.

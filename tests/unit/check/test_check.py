@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import gemmlab as lab
-from gemmlab.check import ALPHA_BETA, CONFIG_FACTORS, default_shapes
+from gemmlab.check.check import ALPHA_BETA, CONFIG_FACTORS, default_shapes
 from gemmlab.core.errors import ArgumentError, BackendError
 from gemmlab.run.kernel import Kernel
 from gemmlab.steps import registry
@@ -210,7 +210,7 @@ def test_bad_arguments_are_named(options, message):
 
 
 def test_a_gpu_that_is_not_there(monkeypatch):
-    monkeypatch.setattr(sys.modules["gemmlab.check"], "why_no_gpu", lambda: "no GPU here")
+    monkeypatch.setattr(sys.modules["gemmlab.check.check"], "why_no_gpu", lambda: "no GPU here")
     with pytest.raises(BackendError, match="no GPU here; device='cpu' checks on the simulator"):
         lab.check(TILED, device="cuda")
 

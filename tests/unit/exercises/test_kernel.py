@@ -7,7 +7,7 @@ import pytest
 
 import gemmlab as lab
 from gemmlab import exercises
-from gemmlab.check import Case, CheckReport
+from gemmlab.check.report import Case, CheckReport
 from gemmlab.core.errors import ArgumentError, ContextLostError, LaunchError, UnknownKernelError
 from gemmlab.exercises import kernel as kernel_exercises
 from gemmlab.notebook import cell as cells
