@@ -171,6 +171,18 @@ class Measurements:
             replace(trial, source=source_of(trial.kernel, trial.source)) for trial in trials
         )
 
+    def digests(self, section: str) -> dict[str, tuple[str, Mapping[str, str]]]:
+        """Kernel -> what a section says of its source, and of its machine code by precision.
+
+        section: one of SECTIONS. Raises MeasurementError if it is missing.
+        """
+        data = self.section(section)
+        sources = data.get("sources", {})
+        if section == "tuning":
+            sources = {trial["kernel"]: trial["source"] for trial in data["trials"]}
+        code = data.get("machine_code", {})
+        return {name: (source, code.get(name, {})) for name, source in sources.items()}
+
     def to_dict(self) -> dict[str, Any]:
         """The file's content."""
         return {"schema": SCHEMA, "gpu": self.gpu, **self.sections}
@@ -264,13 +276,9 @@ def stale(measurements: Measurements, section: str = "benchmark") -> dict[str, s
     measurements: a recorded file. section: one of SECTIONS. Raises MeasurementError if it is
     missing.
     """
-    data = measurements.section(section)
-    digests = data.get("sources", {})
-    if section == "tuning":
-        digests = {trial["kernel"]: trial["source"] for trial in data["trials"]}
-    code = data.get("machine_code", {})
+    digests = measurements.digests(section)
     states = {
-        spec.name: currency(Program(spec), digests[spec.name], code.get(spec.name, {}))
+        spec.name: currency(Program(spec), *digests[spec.name])
         for spec in registry.KERNELS
         if spec.name in digests
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import measurements
@@ -11,7 +10,7 @@ from ..display.table import Table
 from ..measurements.currency import currency, load_manifest
 from ..steps import registry
 from ..steps.program import Program
-from ..steps.spec import FAMILIES, KernelSpec
+from ..steps.spec import FAMILIES
 
 _NOTES = (
     "current: measured with this source. same machine code: the source is another one and compiles "
@@ -44,8 +43,12 @@ def recordings() -> tuple[Recorded, ...]:
     for spec in registry.KERNELS:
         grouped: dict[tuple, list[str]] = {}
         for stem, loaded in files:
-            for section, origin, source, code in _figures(spec, loaded):
-                state = currency(Program(spec), source, code, manifest)
+            for section, data in loaded.sections.items():
+                digests = loaded.digests(section).get(spec.name)
+                if digests is None:
+                    continue
+                origin = data["environment"]
+                state = currency(Program(spec), *digests, manifest)
                 key = (stem, origin.get("commit") or "", str(origin.get("date"))[:10], state)
                 grouped.setdefault(key, []).append(section)
         for (stem, commit, date, state), sections in grouped.items():
@@ -82,21 +85,7 @@ def benchmark_states() -> dict[str, str]:
             loaded, manifest = measurements.load(family=family), load_manifest()
         except MeasurementError:
             continue
-        for spec in registry.KERNELS:
-            for section, _, source, code in _figures(spec, loaded):
-                if section == "benchmark" and spec.family == family:
-                    states[spec.name] = currency(Program(spec), source, code, manifest)
+        for name, digests in loaded.digests("benchmark").items():
+            if registry.get(name).family == family:
+                states[name] = currency(registry.program(name), *digests, manifest)
     return states
-
-
-def _figures(
-    spec: KernelSpec, loaded: measurements.Measurements
-) -> Iterator[tuple[str, dict, str, dict]]:
-    """(section, environment, digest of the source, of machine code by precision)."""
-    for section, data in loaded.sections.items():
-        sources = dict(data.get("sources", {}))
-        if section == "tuning":
-            sources = {trial["kernel"]: trial["source"] for trial in data["trials"]}
-        if spec.name in sources:
-            code = data.get("machine_code", {}).get(spec.name, {})
-            yield section, data["environment"], sources[spec.name], code

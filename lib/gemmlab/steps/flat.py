@@ -11,10 +11,10 @@ from ..display.code import Line, Listing
 from .program import Program
 from .registry import program
 from .spec import KernelSpec
+from .text import project_header, without_comments
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">].*\n?', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*\n", re.MULTILINE)
-_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,7 @@ class Flat:
     @property
     def code_lines(self) -> int:
         """Lines of the file that are neither empty nor only a comment."""
-        bare = _COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else "", self.text)
-        return sum(bool(line.strip()) for line in bare.splitlines())
+        return sum(bool(line.strip()) for line in without_comments(self.text).splitlines())
 
     def write(self, path: str | Path) -> Path:
         """Keep it as a file; returns the path."""
@@ -81,15 +80,13 @@ def flat(kernel: str | KernelSpec | Program) -> Flat:
 
     def included(by: Path, found: re.Match[str]) -> str:
         quote, name = found.groups()
-        for place in (by.parent, folder):
-            if not (file := (place / name).resolve()).is_file():
-                continue
-            if file in headers:
-                return ""
-            headers[file] = None
-            return f"// ---- {_shown(file, folder)} ----\n{text_of(file)}\n"
-        system[f'#include "{name}"' if quote == '"' else f"#include <{name}>"] = None
-        return ""
+        if (file := project_header(name, by)) is None:
+            system[f'#include "{name}"' if quote == '"' else f"#include <{name}>"] = None
+            return ""
+        if file in headers:
+            return ""
+        headers[file] = None
+        return f"// ---- {_shown(file, folder)} ----\n{text_of(file)}\n"
 
     path = step.source.path.resolve()
     own = path.read_text(encoding="utf-8")

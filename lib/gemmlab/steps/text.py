@@ -66,6 +66,14 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub(blank, text)
 
 
+def project_header(name: str, by: Path) -> Path | None:
+    """The project's file that `#include "name"` in the file `by` means; None for other headers."""
+    for folder in (by.parent, kernels_folder()):
+        if (file := (folder / name).resolve()).is_file():
+            return file
+    return None
+
+
 def inlined(path: Path) -> str:
     """The text without comments and `#pragma once`, each project header in its place, once.
 
@@ -79,10 +87,9 @@ def inlined(path: Path) -> str:
         return _WHOLE_INCLUDE.sub(lambda found: included(file, found), code)
 
     def included(by: Path, found: re.Match[str]) -> str:
-        for folder in (by.parent, kernels_folder()):
-            if (file := (folder / found[1]).resolve()).is_file():
-                return "" if file in seen else text_of(file)
-        return found[0]
+        if (file := project_header(found[1], by)) is None:
+            return found[0]
+        return "" if file in seen else text_of(file)
 
     return text_of(path.resolve()) if path.is_file() else ""
 
