@@ -35,7 +35,7 @@ help:
 	@echo '  make lint       style, formats, which module may import which, types'
 	@echo '  make test       set up .venv, then everything that CI runs'
 	@echo '  make test-gpu   the tests that need a GPU'
-	@echo '  make campaign   what takes long: mutants and fuzz'
+	@echo '  make campaign   what takes long: mutants, fuzz, the cases that make test samples'
 	@echo '  make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
 	@echo '  make fuzz       FUZZ_CASES=$(FUZZ_CASES) malformed launches and random operations'
 	@echo 'To bring up to date:'
@@ -158,13 +158,13 @@ test: test-env
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory html
 	@echo '== unit, simulator, book =='
-	@$(PYTEST) -n 2 --dist loadfile -m 'not gpu' tests --ignore tests/browser
+	@$(PYTEST) -n 2 --dist loadfile -m 'not gpu and not campaign' tests --ignore tests/browser
 	@$(if $(NB),echo '== notebooks without a GPU ==' && GEMMLAB_BACKEND=sim GEMMLAB_PROGRESS=0 $(PYTEST) -n 2 --dist loadfile -p no:cacheprovider --nbval-lax --nbval-current-env --nbval-sanitize-with tests/notebooks/sanitize.cfg $(NB))
 	@echo '== browser =='
-	@$(PYTEST) -n 2 --dist loadfile tests/browser
+	@$(PYTEST) -n 3 --dist load tests/browser
 
 quick: test-env
-	@$(PYTEST) -q -n 2 -m 'not gpu and not slow' tests/unit tests/js
+	@$(PYTEST) -q -n 2 -m 'not gpu and not slow and not campaign' tests/unit tests/js
 
 lint: test-env
 	@echo '== lint =='
@@ -179,6 +179,7 @@ test-gpu: test-env
 
 # Their results are committed; `make test` repeats a fixed sample of each.
 campaign: mutants fuzz
+	$(PYTEST) -n 2 -m campaign tests
 
 mutants: test-env
 	$(PY) -m tools.mutants --full

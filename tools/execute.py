@@ -28,6 +28,7 @@ from multiprocessing.queues import Queue
 from pathlib import Path
 
 import nbformat
+from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
@@ -108,17 +109,20 @@ def rehearse(path: Path) -> None:
 
 
 def _run(nb: NotebookNode, path: Path, allow_errors: bool = False) -> None:
-    client = NotebookClient(
-        nb,
-        timeout=TIMEOUT_S,
-        kernel_name="python3",
-        resources={"metadata": {"path": str(path.parent)}},
-        store_widget_state=False,
-        record_timing=False,
-        allow_errors=allow_errors,
-    )
     search = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    client.execute(env={**os.environ, "GEMMLAB_PROGRESS": "0", "PYTHONPATH": search})
+    # Several processes that look for free ports at a time take each other's; sockets have names.
+    with tempfile.TemporaryDirectory(prefix="gemmlab-") as folder:
+        client = NotebookClient(
+            nb,
+            AsyncKernelManager(transport="ipc", ip=f"{folder}/kernel"),
+            timeout=TIMEOUT_S,
+            kernel_name="python3",
+            resources={"metadata": {"path": str(path.parent)}},
+            store_widget_state=False,
+            record_timing=False,
+            allow_errors=allow_errors,
+        )
+        client.execute(env={**os.environ, "GEMMLAB_PROGRESS": "0", "PYTHONPATH": search})
 
 
 def wanted() -> list[tuple[Program, str]]:

@@ -12,11 +12,12 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 LOCAL = ("http://127.0.0.1:", "file:", "data:", "blob:")
 # Console messages that say something about the machine, not about the page.
 NOT_OURS = ("GPU stall", "WebGL")
+NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -42,18 +43,15 @@ class Visit:
             "response",
             lambda r: self.failed.append(f"{r.status} {r.url}") if r.status >= 400 else 0,
         )
-        self.page.route("**/*", self._gate)
+        self.page.on("request", self._look)
 
     def _message(self, message):
         if message.type in ("error", "warning") and not any(w in message.text for w in NOT_OURS):
             self.console.append(f"{message.type}: {message.text}")
 
-    def _gate(self, route: Route, request: Request):
-        if request.url.startswith(LOCAL):
-            route.continue_()
-        else:
+    def _look(self, request: Request):
+        if not request.url.startswith(LOCAL):
             self.outside.append(request.url)
-            route.abort()
 
     def problems(self) -> list[str]:
         return [*self.console, *self.outside, *self.failed]
@@ -84,7 +82,7 @@ def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # Chromium refuses its sandbox to root, which is what CI runs as.
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = playwright.chromium.launch(executable_path=path, args=sandbox)
+        browser = playwright.chromium.launch(executable_path=path, args=[NOWHERE, *sandbox])
         yield browser
         browser.close()
 

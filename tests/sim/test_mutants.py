@@ -21,7 +21,9 @@ from tools.mutants.subjects import SUBJECTS, Subject
 ALL = {s.name: mutants(s.name, s.sources()) for s in SUBJECTS}
 EVERY = [mutant for of_one in ALL.values() for mutant in of_one]
 EXPLAINED = table.explanations()
-CHOSEN = sample([m for m in EVERY if m.operator != mutation.BOTH_SIDES and m.id not in EXPLAINED])
+CHOSEN = sample(
+    [m for m in EVERY if m.operator != mutation.BOTH_SIDES and m.id not in EXPLAINED], of_each=1
+)
 EQUIVALENT = sample([m for m in EVERY if m.id in EXPLAINED])
 
 

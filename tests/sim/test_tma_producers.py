@@ -46,7 +46,7 @@ CUTS = {
 }
 
 
-@pytest.mark.parametrize("precision", HALF)
+@pytest.mark.parametrize("precision", ["bf16", "fp16_fp32"])
 @pytest.mark.parametrize("tiles", CUTS, ids=str)
 @pytest.mark.parametrize(("name", "config"), [(STREAM_K, 0), *((ANY_SHAPE, c) for c in CONFIGS)])
 def test_tiles_that_are_cut(name, config, tiles, precision):

@@ -32,7 +32,8 @@ _RUNTIME_FLAGS = (*_COMMON, "-O2", "-fvisibility=hidden", "-pthread")
 # -O1 keeps one call for each access of the source. Without jump threading, a call of a barrier or
 # a shuffle is copied less often. Without gnu-unique, two libraries whose kernel templates have one
 # name do not share their shared memory. Stack clash protection makes large local arrays hit the
-# guard page instead of the next fiber's stack.
+# guard page instead of the next fiber's stack. Where variables live is not asked for, and finding
+# it out takes a third of the time.
 _KERNEL_FLAGS = (
     *_COMMON,
     "-O1",
@@ -49,7 +50,9 @@ _KERNEL_FLAGS = (
     "-fno-plt",
     "-fno-gnu-unique",
     "-fstack-clash-protection",
+    "-fno-var-tracking",
 )
+_PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
 _UNIT = """#include "{path}"
 extern "C" int gemmlab_sim_entry(const GemmArgs* args) {{
   return static_cast<int>({launch}(*args, nullptr));
@@ -138,7 +141,7 @@ def kernel(
     Raises BackendError without g++, BuildError with the compiler's message.
     """
     path = path.resolve()
-    base = runtime(portable)
+    base, prelude = runtime(portable), _prelude()
     unit = _UNIT.format(path=path, launch=launch)
     unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
@@ -150,15 +153,36 @@ def kernel(
         own = [file for file in included_files(path) if file.parent != kernels_folder() / "ptx"]
         refuse_unsupported(own, INCLUDE / "ptx", display_name)
         with busy(f"Compiling {path.name} for the simulator"):
-            _compile_kernel(path, unit, base, library, table)
+            _compile_kernel(path, unit, (base, prelude), library, table)
     return KernelLibrary(library, path, LineTable.from_json(table.read_text()), workspace)
 
 
-def _compile_kernel(path: Path, unit: str, base: Runtime, library: Path, table: Path) -> None:
+@cache
+def _prelude() -> Path:
+    """A header that includes what every kernel needs; g++ takes what was compiled of it, beside."""
+    headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
+    folder = cache_dir("sim") / f"prelude-{_hash(_KERNEL_FLAGS, *headers)}"
+    header, compiled = folder / "prelude.h", folder / "prelude.h.gch"
+    if not compiled.exists():
+        folder.mkdir(exist_ok=True)
+        write_whole(header, _PRELUDE)
+        with _workspace(folder) as work:
+            made = work / compiled.name
+            command = [compiler(), *_KERNEL_FLAGS, f"-I{INCLUDE}", "-x", "c++-header", str(header)]
+            _run([*command, "-o", str(made)])
+            os.replace(made, compiled)
+    return header
+
+
+def _compile_kernel(
+    path: Path, unit: str, bases: tuple[Runtime, Path], library: Path, table: Path
+) -> None:
+    base, prelude = bases
     with _workspace(library.parent) as work:
         source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
         source.write_text(unit)
-        compiling = (*_KERNEL_FLAGS, f"-I{INCLUDE}", "-c", str(source), "-o", str(compiled))
+        includes = (f"-I{INCLUDE}", "-include", str(prelude))
+        compiling = (*_KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
         _run([compiler(), *compiling], kernel=path)
         _rename_dynamic_array(compiled)
         # Linked without -fsanitize: that would add the sanitizer's own library.

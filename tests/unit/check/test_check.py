@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from sampling import sampled
 
 import gemmlab as lab
 from gemmlab.check.check import ALPHA_BETA, CONFIG_FACTORS, default_shapes
@@ -45,7 +46,7 @@ WRONG = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", sampled(registry.names(), always=lambda name: "any_shape" in name))
 def test_every_step_is_right(name):
     report = lab.check(name, device="cpu")
     assert report.ok, report
@@ -161,8 +162,9 @@ WRONG_16_BIT = {
 def test_wrong_16_bit_kernels_fail(mistake):
     name, changes, found_in = WRONG_16_BIT[mistake]
     wrong = lab.variant(name, changes)
-    found = {types for types in ALL if not lab.check(wrong, device="cpu", precisions=[types]).ok}
-    assert found >= set(found_in)
+    shapes = default_shapes(wrong.spec, "sim")[-1:]
+    for types in found_in[-2:]:
+        assert not lab.check(wrong, shapes, "cpu", precisions=[types]).ok, types
 
 
 def test_a_report_names_the_precision_that_is_wrong():

@@ -10,6 +10,7 @@ import threading
 from dataclasses import asdict
 
 import pytest
+from sampling import sampled
 import torch
 
 import gemmlab as lab
@@ -352,7 +353,7 @@ def test_the_probe_compiles(target, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", sampled(list(FAULTS)))
 def test_a_mistake_compiles(name):
     wrong = lab.experiments.fault(name)
     log = ptxas_log(wrong, "90a", fault_trials.PRECISION)

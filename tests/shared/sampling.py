@@ -1,0 +1,29 @@
+"""A fixed sample of many like cases for every test run; the rest is for `make campaign`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+
+def sampled(
+    cases: Sequence[Any], of: int = 4, always: Callable[[Any], bool] = lambda case: False
+) -> list:
+    """All cases, as parameters of a test; all but one in `of` are marked `campaign`.
+
+    Chosen by a hash of the case's text, so that one more step does not change the choice among the
+    others. always: whether a case is run each time.
+    """
+
+    def chosen(case: Any) -> bool:
+        digest = hashlib.sha256(str(case).encode()).digest()
+        return always(case) or int.from_bytes(digest[:4]) % of == 0
+
+    assert any(map(chosen, cases)), "the sample is empty"
+    return [
+        pytest.param(case, id=str(case), marks=() if chosen(case) else pytest.mark.campaign)
+        for case in cases
+    ]
