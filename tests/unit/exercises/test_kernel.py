@@ -169,7 +169,7 @@ def test_a_race_is_named_by_its_lines_even_if_it_needs_two_tiles():
 
 
 def test_a_kernel_that_stops_is_not_run_again(monkeypatch):
-    def check(*_):
+    def check(*_, **__):
         pytest.fail("checked a kernel that does not run to its end")
 
     monkeypatch.setattr(kernel_exercises, "check", check)
@@ -225,7 +225,7 @@ def on_a_gpu(monkeypatch):
         assert [kernel.title for kernel in kernels] == [SWIZZLED, PLAIN] and sizes == [4096]
         return SimpleNamespace(row=lambda name, size: SimpleNamespace(time_us=times[name]))
 
-    def check(handle, shapes, device):
+    def check(handle, shapes, device, precisions):
         case = Case(*shapes[0], 1.0, 0.0, 0.1)
         return CheckReport(handle.title, {"cpu": "sim", "cuda": "gpu"}[device], (case,))
 
