@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import partialmethod
 
-from gemmlab.bench.timing import Budget, GpuTimer, Launch
+from gemmlab.bench.modes import Budget
+from gemmlab.bench.timer import GpuTimer, Launch
 from gemmlab.run import tuned
 from gemmlab.sim.module import SimModule
 from gemmlab.sim.trace import Findings, Trace

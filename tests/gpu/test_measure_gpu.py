@@ -12,7 +12,7 @@ import torch
 import gemmlab as lab
 from gemmlab import measurements, sim
 from gemmlab.bench import protocol as live
-from gemmlab.bench.timing import GpuTimer, Launch
+from gemmlab.bench.timer import GpuTimer, Launch
 from gemmlab.core.errors import LaunchError, MeasurementError
 from gemmlab.evidence import merged_loads as merged
 from gemmlab.evidence.counters import COUNTED, counted_as

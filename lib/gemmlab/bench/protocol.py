@@ -13,7 +13,8 @@ from ..gpu import cublaslt
 from ..gpu.turns import alone
 from ..measurements.rows import OTHER_PRECISION, BenchRow
 from ..run.kernel import Kernel, LaunchPlan
-from .timing import Budget, GpuTimer, Launch, Timing, batch_size, burst, interleaved, sustained
+from .modes import Budget, burst, interleaved, sustained
+from .timer import GpuTimer, Launch, Timing, batch_size
 
 if TYPE_CHECKING:
     import torch

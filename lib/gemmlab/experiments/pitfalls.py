@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .. import measurements
 from ..bench.protocol import tf32_off
-from ..bench.timing import GpuTimer, Launch
+from ..bench.timer import GpuTimer, Launch
 from ..display.numbers import show_rate, show_time
 from ..display.table import Shown, Table
 from ..gpu.telemetry import environment

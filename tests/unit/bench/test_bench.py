@@ -10,9 +10,10 @@ import pytest
 
 from gemmlab import bench as bench_function
 from gemmlab import measurements
+from gemmlab.bench import modes
 from gemmlab.bench import protocol as live
-from gemmlab.bench import timing
-from gemmlab.bench.timing import Budget, Launch, Sample, Timing
+from gemmlab.bench.modes import Budget
+from gemmlab.bench.timer import Launch, Sample, Timing, batch_size, percentile
 from gemmlab.core.errors import ArgumentError, MeasurementError, UnknownKernelError
 from gemmlab.core.paths import repository_root
 from gemmlab.measurements.rows import BenchResult, BenchRow
@@ -52,7 +53,7 @@ def launches(us: dict[str, float]) -> list[Launch]:
 
 
 def test_everyone_gets_the_counted_number_of_turns_and_the_slow_ones_are_spread():
-    orders = timing.schedule([50, 3, 50])
+    orders = modes.schedule([50, 3, 50])
     assert len(orders) == 50
     assert [sum(i in order for order in orders) for i in range(3)] == [50, 3, 50]
     rounds_of_slow = [r for r, order in enumerate(orders) if 1 in order]
@@ -61,7 +62,7 @@ def test_everyone_gets_the_counted_number_of_turns_and_the_slow_ones_are_spread(
 
 
 def test_the_order_changes_so_that_nobody_always_follows_the_same_neighbour():
-    orders = timing.schedule([12, 12, 12])
+    orders = modes.schedule([12, 12, 12])
     before = {
         i: {order[order.index(i) - 1] for order in orders if order.index(i)} for i in range(3)
     }
@@ -72,7 +73,7 @@ def test_the_order_changes_so_that_nobody_always_follows_the_same_neighbour():
 def test_ratio_is_paired_within_a_round_so_drift_cancels():
     us = {"mine": 200.0, "cublas": 100.0}
     timer = FakeTimer(us, drift=0.02)
-    timings = timing.interleaved(launches(us), timer, list(us.values()), 1, Budget(samples=40))
+    timings = modes.interleaved(launches(us), timer, list(us.values()), 1, Budget(samples=40))
     assert len(timings[0].samples) == len(timings[1].samples) == 40
     assert timings[0].ratio == pytest.approx(0.5, rel=0.02)
     assert timings[1].ratio == 1
@@ -83,7 +84,7 @@ def test_slow_kernels_get_fewer_samples_and_the_baseline_plays_every_round():
     us = {"naive": 2.2e6, "tiled": 3000.0, "cublas": 21000.0}
     timer = FakeTimer(us, drift=0)
     budget = Budget(samples=50, seconds=1.0)
-    timings = timing.interleaved(launches(us), timer, list(us.values()), 2, budget)
+    timings = modes.interleaved(launches(us), timer, list(us.values()), 2, budget)
     assert [len(t.samples) for t in timings] == [3, 50, 50]
     assert timings[0].ratio == pytest.approx(21000 / 2.2e6)
 
@@ -91,7 +92,7 @@ def test_slow_kernels_get_fewer_samples_and_the_baseline_plays_every_round():
 def test_burst_rests_before_every_turn():
     us = {"mine": 200.0, "cublas": 100.0}
     timer = FakeTimer(us, drift=0)
-    timings = timing.burst(launches(us), timer, list(us.values()), 1, repeats=3, rest_s=0.5)
+    timings = modes.burst(launches(us), timer, list(us.values()), 1, repeats=3, rest_s=0.5)
     assert timer.rests == [0.5] * 6
     assert [len(t.samples) for t in timings] == [30, 30]
     assert timings[0].ratio == pytest.approx(0.5)
@@ -99,22 +100,22 @@ def test_burst_rests_before_every_turn():
 
 def test_sustained_has_power_and_a_ratio_of_medians():
     us = {"mine": 200.0, "cublas": 100.0}
-    timings = timing.sustained(launches(us), FakeTimer(us), list(us.values()), 1, seconds=5)
+    timings = modes.sustained(launches(us), FakeTimer(us), list(us.values()), 1, seconds=5)
     assert timings[0].ratio == pytest.approx(0.5)
     assert timings[0].power_w == 600.0
 
 
 @pytest.mark.parametrize(("us", "batch"), [(57.0, 1), (20.0, 1), (10.0, 20), (0.5, 64)])
 def test_only_short_launches_are_batched(us, batch):
-    assert timing.batch_size(us) == batch
+    assert batch_size(us) == batch
 
 
 def test_percentiles_interpolate():
     values = list(range(1, 12))
-    assert timing.percentile(values, 0.1) == 2
-    assert timing.percentile(values, 0.9) == 10
-    assert timing.percentile([7.0], 0.9) == 7
-    assert timing.percentile(values, 0.5) == statistics.median(values)
+    assert percentile(values, 0.1) == 2
+    assert percentile(values, 0.9) == 10
+    assert percentile([7.0], 0.9) == 7
+    assert percentile(values, 0.5) == statistics.median(values)
 
 
 def test_variants_of_a_step_get_names_of_their_own(monkeypatch, tmp_path):

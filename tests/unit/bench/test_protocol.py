@@ -13,9 +13,9 @@ import pytest
 import torch
 
 from gemmlab.bench import protocol as live
-from gemmlab.bench import timing
+from gemmlab.bench import timer
 from gemmlab.bench.protocol import Protocol
-from gemmlab.bench.timing import GpuTimer, Launch
+from gemmlab.bench.timer import GpuTimer, Launch
 from gemmlab.core.errors import ArgumentError, LaunchError, WrongResultError
 from gemmlab.core.precision import HALF, PRECISIONS
 from gemmlab.gpu import cublaslt
@@ -87,7 +87,7 @@ def gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: stream)
     empty = torch.empty
     monkeypatch.setattr(torch, "empty", lambda *size, device=None, **more: empty(*size, **more))
-    monkeypatch.setattr(timing, "Clock", FakeClock)
+    monkeypatch.setattr(timer, "Clock", FakeClock)
     M, N, K = SHAPE
     operands = (torch.randn(M, K), torch.randn(K, N), torch.empty(M, N))
     monkeypatch.setattr(live, "random_operands", lambda *_: operands)
@@ -338,7 +338,7 @@ def l2(gpu, monkeypatch):
         return memory.as_subclass(Buffer) if device == "cuda" else memory
 
     monkeypatch.setattr(torch, "empty", made)
-    monkeypatch.setattr(timing, "Clock", lambda: cache)
+    monkeypatch.setattr(timer, "Clock", lambda: cache)
     return cache
 
 

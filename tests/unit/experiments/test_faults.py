@@ -10,8 +10,8 @@ import threading
 from dataclasses import asdict
 
 import pytest
-from sampling import sampled
 import torch
+from sampling import sampled
 
 import gemmlab as lab
 from gemmlab import measurements, record

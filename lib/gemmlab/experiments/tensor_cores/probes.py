@@ -12,7 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ...bench.timing import GpuTimer, Launch, Timing, burst
+from ...bench.modes import burst
+from ...bench.timer import GpuTimer, Launch, Timing
 from ...core.errors import BackendError, LaunchError
 from ...core.paths import repository_root
 from ...gpu import build

@@ -1,7 +1,6 @@
-"""How launches are timed: in which order, how often, and what the samples become.
+"""How one launch is timed on a GPU: events around it, caches as asked, the clock behind it.
 
-The three modes only call a timer's `time`, `estimate`, `heat`, `rest` and `sustain`; `GpuTimer`
-does these on a GPU, and tests put a fake in its place.
+`GpuTimer` does what the modes of a benchmark (modes.py) need; tests put a fake in its place.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..core import progress
 from ..gpu.probes import Clock
 from ..gpu.telemetry import Gpu, Monitor
 
@@ -66,19 +64,6 @@ class Timing:
         return percentile(times, 0.1), percentile(times, 0.9)
 
 
-@dataclass(frozen=True)
-class Budget:
-    """At most `samples` timings of a kernel, fewer if they would take over `seconds`."""
-
-    samples: int = 50
-    fewest: int = 3
-    seconds: float = 1.0
-
-    def count(self, time_us: float) -> int:
-        """How many timings of a launch that takes this long."""
-        return max(self.fewest, min(self.samples, int(self.seconds * 1e6 / time_us)))
-
-
 class Timer(Protocol):
     """What the modes need of a clock."""
 
@@ -96,86 +81,6 @@ class Timer(Protocol):
 
     def sustain(self, launch: Launch, seconds: float, time_us: float) -> Timing:
         """Launch back to back and time the last third."""
-
-
-def interleaved(
-    launches: Sequence[Launch], timer: Timer, times_us: Sequence[float], base: int, budget: Budget
-) -> list[Timing]:
-    """Everyone once a round, order changing, so that all see the same clocks and temperature.
-
-    Slow kernels sit out some rounds. The ratio is the median over a kernel's rounds of (baseline's
-    time) / (its time), both of that round.
-    """
-    counts = [budget.count(us) for us in times_us]
-    counts[base] = max(counts)
-    timer.heat(launches[base], 0.2)
-    rounds: list[dict[int, Sample]] = []
-    total_s = sum(n * us for n, us in zip(counts, times_us, strict=True)) / 1e6
-    orders = schedule(counts)
-    for order in progress.bar(orders, "measuring") if total_s > 2 else orders:
-        rounds.append({i: timer.time(launches[i]) for i in order})
-    timings = []
-    for i in range(len(launches)):
-        played = [r for r in rounds if i in r]
-        ratios = [r[base].time_us / r[i].time_us for r in played]
-        timings.append(Timing([r[i] for r in played], statistics.median(ratios)))
-    return timings
-
-
-def burst(
-    launches: Sequence[Launch],
-    timer: Timer,
-    times_us: Sequence[float],
-    base: int,
-    repeats: int = 3,
-    rest_s: float = 0.5,
-) -> list[Timing]:
-    """Ten launches after a rest, three times: the chip before heat and power hold it back."""
-    each: list[list[list[Sample]]] = [[] for _ in launches]
-    for order in schedule([repeats] * len(launches)):
-        for i in order:
-            timer.rest(rest_s)
-            timer.time(launches[i])  # the clock rises here, untimed
-            count = max(2, min(10, int(0.5e6 / times_us[i])))
-            each[i].append([timer.time(launches[i]) for _ in range(count)])
-    medians = [[statistics.median(s.time_us for s in turn) for turn in turns] for turns in each]
-    timings = []
-    for i, turns in enumerate(each):
-        ratios = [b / t for b, t in zip(medians[base], medians[i], strict=True)]
-        timings.append(Timing([s for turn in turns for s in turn], statistics.median(ratios)))
-    return timings
-
-
-def sustained(
-    launches: Sequence[Launch], timer: Timer, times_us: Sequence[float], base: int, seconds: float
-) -> list[Timing]:
-    """Each kernel alone, back to back for `seconds`; only the last third counts.
-
-    There the power and temperature limits have settled the clock. The ratio compares medians.
-    """
-    timings = []
-    for launch, us in zip(launches, times_us, strict=True):
-        with progress.busy(f"{launch.name}, {seconds:.0f} s at steady load"):
-            timings.append(timer.sustain(launch, seconds, us))
-    for timing in timings:
-        timing.ratio = timings[base].time_us / timing.time_us
-    return timings
-
-
-def schedule(counts: Sequence[int]) -> list[list[int]]:
-    """Which launches run in each round, in order: launch i runs in counts[i] rounds, evenly spread.
-
-    The order rotates by one each round and is reversed every second round, so that no launch always
-    follows the same one.
-    """
-    rounds = max(counts)
-    orders = []
-    for r in range(rounds):
-        playing = [i for i, n in enumerate(counts) if (r + 1) * n // rounds > r * n // rounds]
-        shift = r % len(playing)
-        order = playing[shift:] + playing[:shift]
-        orders.append(order[::-1] if r % 2 else order)
-    return orders
 
 
 def batch_size(fastest_us: float) -> int:
