@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import skips
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
@@ -19,6 +22,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if not torch.cuda.is_available():
         for item in gpu:
             item.add_marker(pytest.mark.skip(reason="no CUDA GPU"))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    skips.finish(session)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    skips.tell(config)
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Python's answer to Ctrl-C, also where a shell started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

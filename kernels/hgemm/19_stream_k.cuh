@@ -140,15 +140,17 @@ __global__ void __launch_bounds__(THREADS, 1)
         const float* c = acc[i / WNITER][i % WNITER];
         own[i * THREADS] = make_float4(c[0], c[1], c[2], c[3]);
       }
-      __threadfence();  // the part is visible before the arrival is
-      __syncthreads();
+      __syncthreads();  // all have written the part
       const int from = share.owner(t * share.k_tiles);
       const int to = share.owner((t + 1) * share.k_tiles - 1);
       int* last = reinterpret_cast<int*>(smem + BM * BN * 4);  // behind the part that comes there
-      if (tid == 0) *last = atomicAdd(&arrived[t], 1) == to - from;
-      __syncthreads();
+      if (tid == 0) {
+        __threadfence();  // the part is visible before the arrival is
+        *last = atomicAdd(&arrived[t], 1) == to - from;
+        __threadfence();  // what the others wrote is visible to this thread,
+      }
+      __syncthreads();  // and so to the block
       if (*last == 0) continue;
-      __threadfence();  // what the others wrote is visible here
       const bool two = to - from == 1;
       if (!two) clear_sums();  // of two, this block's stays: a + b is b + a
       for (int block = from; block <= to; ++block) {

@@ -116,16 +116,18 @@ __global__ void __launch_bounds__(THREADS, 2)
       for (int i = 0; i < TM; ++i)
 #pragma unroll
         for (int j = 0; j < TN; j += 4) own[(i * TN + j) / 4 * THREADS] = reversed(&acc[i][j]);
-      __threadfence();  // the part is visible before the arrival is
-      __syncthreads();
+      __syncthreads();  // all have written the part
       const int from = share.owner(t * share.k_tiles),
                 to = share.owner((t + 1) * share.k_tiles - 1);
-      if (tid == 0) smem[0] = atomicAdd(&arrived[t], 1) == to - from;
-      __syncthreads();
+      if (tid == 0) {
+        __threadfence();  // the part is visible before the arrival is
+        smem[0] = atomicAdd(&arrived[t], 1) == to - from;
+        __threadfence();  // what the others wrote is visible to this thread,
+      }
+      __syncthreads();  // and so to the block
       const bool last = smem[0] != 0;
       __syncthreads();  // everyone knows before the next copies overwrite it
       if (!last) continue;
-      __threadfence();  // what the others wrote is visible here
 #pragma unroll
       for (int i = 0; i < TM; ++i)
 #pragma unroll

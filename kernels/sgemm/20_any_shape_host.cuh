@@ -29,7 +29,7 @@ cudaError_t run_tiles(const GemmArgs& g, bool split, cudaStream_t stream) {
                                   dim3(T::THREADS), 0, stream, g, slice_tiles);
   return done != cudaSuccess || count == 1
              ? done
-             : launch_add_slices<float, int>(g.workspace, g, count, stream);
+             : launch_add_slices<float>(g.workspace, g, count, stream);
 }
 // [/tiles]
 

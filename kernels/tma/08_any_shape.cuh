@@ -88,7 +88,7 @@ struct Boxes {
 };
 
 // map_low: of A, in boxes of LOW_BOX rows. The producer waits for the copies of A and B, if there
-// are any.
+// are any; why nobody else has to is said where this is launched, in 08_any_shape_host.cuh.
 template <class T, class TC, class S>
 __global__ void __launch_bounds__(S::THREADS, 1)
     kernel(const __grid_constant__ CUtensorMap map_a, const __grid_constant__ CUtensorMap map_low,

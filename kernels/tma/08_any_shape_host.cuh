@@ -78,6 +78,10 @@ cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
                   map_c, out, share, pieces, arrived);
   error = p.copy(stream);
   if (error != cudaSuccess) return error;
+  // The product begins while `realign` still copies, and only its producers wait. The warps that
+  // multiply read and write C, pieces and arrived at any time. That is right as long as `realign`
+  // reads A and B and writes their copies, nothing else, and as long as it is launched in the usual
+  // way: then whatever stands before it in the stream, cudaMemsetAsync here, is complete.
   return launch_dependent(kernel<T, TC, S>, grid, block, S::SMEM_BYTES, stream, map_a, map_low,
                           map_b, map_c, out, share, pieces, arrived);
 }

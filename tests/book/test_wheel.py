@@ -10,11 +10,12 @@ import sysconfig
 import venv
 from pathlib import Path
 
+import needs
 import pytest
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    needs.gxx,
 ]
 CHAPTERS = ("sgemm_bank_conflicts", "simulator")
 LARGEST = 2_000_000

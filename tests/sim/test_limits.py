@@ -85,7 +85,7 @@ def test_the_gpu_has_the_same_attributes():
     }
 
 
-@pytest.mark.skipif(not CUDA_HEADER.exists(), reason="no CUDA toolkit")
+@pytest.mark.skipif(not CUDA_HEADER.exists(), reason="CUDA's headers are not installed")
 def test_numbers_are_those_of_cudas_header():
     ours = re.findall(r"X\((cuda\w+), (\d+),", DEVICE.read_text())
     ours += re.findall(r"^  (cuda\w+) = (\d+),", DEVICE.read_text(), re.MULTILINE)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 
+import needs
 import pytest
 
 from gemmlab.core.paths import repository_root
+from gemmlab.gpu.toolchain import nvcc
 from gemmlab.sim import build
 
 DEVICE = repository_root() / "kernels" / "ptx"
@@ -66,11 +67,11 @@ def test_a_header_stands_alone(name, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+@needs.nvcc
 def test_the_device_compiles_them(tmp_path):
     source = tmp_path / "unit.cu"
     source.write_text("".join(f"#include <ptx/{name}>\n" for name in NAMES))
     gencode = "-gencode=arch=compute_90a,code=sm_90a"
-    command = ["nvcc", "-std=c++17", gencode, f"-I{DEVICE.parent}", "-cubin", str(source)]
+    command = [nvcc(), "-std=c++17", gencode, f"-I{DEVICE.parent}", "-cubin", str(source)]
     done = subprocess.run([*command, "-o", str(tmp_path / "unit.cubin")], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()

@@ -10,17 +10,15 @@ from __future__ import annotations
 import datetime
 import json
 import re
-import subprocess
 from collections.abc import Sequence
 
 from gemmlab.core.files import write_whole
 from gemmlab.core.paths import measurements_folder
 from gemmlab.experiments import variants as experiments
-from gemmlab.gpu import sass
+from gemmlab.gpu import machine_code, sass
 from gemmlab.gpu.sass import Instruction
-from gemmlab.gpu.toolchain import nvcc
+from gemmlab.measurements.currency import name_of
 from gemmlab.run.kernel import Kernel, kernel
-from gemmlab.steps.text import source_digest
 
 from .. import command
 
@@ -45,8 +43,11 @@ def excerpt(loop: Sequence[Instruction], before: int = 6, after: int = 3) -> lis
 def counts(handle: Kernel) -> dict:
     """What `sass.table` shows of a step."""
     loop = sass.main_loop(sass.instructions(sass.listing_of(handle), "6kernelE"))
+    name, types = name_of(handle), handle.spec.precisions[:1]
+    stamped = machine_code.stamp([(handle, types)])
     return {
-        "source": source_digest(handle.source.path),
+        "source": stamped["sources"][name],
+        "machine_code": stamped["machine_code"][name],
         "instructions": len(loop),
         "ffma": sum(one.name == "FFMA" for one in loop),
         "shared_loads": sum(one.name == "LDS.128" for one in loop),
@@ -63,10 +64,8 @@ def main() -> None:
     labels = [name for name in experiments.EXPERIMENTS if name.startswith(OF_STEPS)]
     handles = [*map(kernel, STEPS), *map(experiments.experiment, labels)]
     loops = {handle.source.label or handle.name: counts(handle) for handle in handles}
-    version = subprocess.run([nvcc(), "--version"], capture_output=True, text=True).stdout
-    number = re.search(r"V([\d.]+)", version)
     data = {
-        "nvcc": number[1] if number else "unknown",
+        "nvcc": machine_code.version(),
         "date": datetime.date.today().isoformat(),
         "loops": loops,
     }

@@ -83,6 +83,9 @@ template <int WMITER, int WNITER>
 __device__ __forceinline__ bool add_pieces(float (&acc)[WMITER][WNITER][4], float4* pieces,
                                            int* arrived, int own, int count, int lane_id) {
   constexpr int GROUPS = WMITER * WNITER;
+  // The atomic is relaxed. With a fence of the same thread before it, it releases, and with one
+  // behind it, it acquires; so lane 0, which counts for the warp, has the fences. __syncwarp orders
+  // what the other lanes do against them, a shuffle does not.
   auto arrivals = [&](int more) {
     int before = 0;
     if (lane_id == 0) before = atomicAdd(arrived, more);
@@ -97,12 +100,14 @@ __device__ __forceinline__ bool add_pieces(float (&acc)[WMITER][WNITER][4], floa
       const float* c = acc[i / WNITER][i % WNITER];
       to[i * 32] = make_float4(c[0], c[1], c[2], c[3]);
     }
-    __threadfence();  // the piece is visible before the arrival is
-    __syncwarp();
+    __syncwarp();                       // the piece is written,
+    if (lane_id == 0) __threadfence();  // and visible before the arrival is
     last = arrivals(1) == count - 1;
   }
   if (!last) return false;
-  __threadfence();  // what the others wrote is visible here
+  // What the others wrote is visible to the lane that counted, and so to the warp.
+  if (lane_id == 0) __threadfence();
+  __syncwarp();
   if (count > 2) {  // in the order of k, this piece like the others from memory
 #pragma unroll
     for (int i = 0; i < GROUPS * 4; ++i) acc[i / 4 / WNITER][i / 4 % WNITER][i % 4] = 0.0f;

@@ -62,7 +62,7 @@ inline cudaError_t run(const GemmArgs& g, bool vector, cudaStream_t stream) {
                static_cast<const float*>(g.B), sums, g.M, g.N, g.K);
     if (done != cudaSuccess) return done;
   }
-  return launch_add_slices<float, int>(sums, g, slices, stream);
+  return launch_add_slices<float>(sums, g, slices, stream);
 }
 
 }  // namespace thin

@@ -25,9 +25,10 @@ from ..steps.program import Program
 from ..steps.registry import program
 from ..steps.spec import KernelSpec
 from . import build
-from .toolchain import FLAGS, gencode, nvcc
+from .toolchain import FLAGS, cuobjdump, gencode, nvcc
 
 CONFLICT = 0.25  # cycles for two operands from one bank: what fits the measured variants
+_NO_SCOREBOARD = 7  # in the place of a scoreboard's number
 _LEAST = 256  # FFMAs of a loop that counts as the main one
 _LINE = re.compile(
     r"/\*([0-9a-f]{4,5})\*/\s+([^;]+?)\s*;\s+/\* 0x[0-9a-f]{16} \*/\s*/\* 0x([0-9a-f]{16}) \*/"
@@ -36,11 +37,18 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Instruction:
-    """One instruction, and the cycles that the warp waits after it."""
+    """One instruction, and what ptxas has written into its control bits.
+
+    stall: the cycles that the warp waits after it. A warp has six scoreboards. sets: the one that
+    is busy until this instruction has written its result, or None. waits: those that must be free
+    before it is issued, a bit each.
+    """
 
     address: int
     text: str
     stall: int
+    sets: int | None = None
+    waits: int = 0
 
     @property
     def name(self) -> str:
@@ -48,12 +56,27 @@ class Instruction:
         return re.sub(r"^@!?\w+\s+", "", self.text).split()[0]
 
 
+def functions(listing: str) -> dict[str, list[Instruction]]:
+    """The instructions of each function, by its name, from `cuobjdump -sass`."""
+    found = {}
+    for part in listing.split("Function : ")[1:]:
+        name, _, body = part.partition("\n")
+        found[name.split()[0]] = [_read(*row) for row in _LINE.findall(body)]
+    return found
+
+
 def instructions(listing: str, function: str) -> list[Instruction]:
     """Those of the first function whose name contains `function`, from `cuobjdump -sass`."""
-    parts = listing.split("Function : ")[1:]
-    body = next((part for part in parts if function in part.split("\n")[0]), "")
-    rows = _LINE.findall(body)
-    return [Instruction(int(at, 16), text, int(high, 16) >> 41 & 15) for at, text, high in rows]
+    return next((code for name, code in functions(listing).items() if function in name), [])
+
+
+def _read(address: str, text: str, word: str) -> Instruction:
+    """One line of the listing. word: the upper 64 bits, with the control bits from 41 on."""
+    bits = int(word, 16) >> 41
+    sets = bits >> 5 & 7
+    return Instruction(
+        int(address, 16), text, bits & 15, sets if sets < _NO_SCOREBOARD else None, bits >> 11 & 63
+    )
 
 
 def main_loop(code: Sequence[Instruction]) -> list[Instruction]:
@@ -101,15 +124,18 @@ def conflicts(loop: Sequence[Instruction]) -> int:
 
 
 def listing_of(kernel: str | KernelSpec | Program, target: str = "90a") -> str:
-    """`cuobjdump -sass` of a step. Needs nvcc and cuobjdump, no GPU. Raises BuildError."""
+    """`cuobjdump -sass` of a step. Needs nvcc and cuobjdump, no GPU.
+
+    Raises BackendError where one of the two is missing, BuildError for what does not compile.
+    """
     step = program(kernel)
-    tool = Path(nvcc()).with_name("cuobjdump")
+    tool = cuobjdump()
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
         source.write_text(build.source_text(step.source.path, step.launch(), step.spec.workspace))
         include, code = f"-I{kernels_folder()}", gencode(target)
         command = [nvcc(), *FLAGS, include, code, "-cubin", str(source), "-o", str(cubin)]
-        for call in (command, [str(tool), "-sass", str(cubin)]):
+        for call in (command, [tool, "-sass", str(cubin)]):
             done = subprocess.run(call, capture_output=True, text=True)
             if done.returncode:
                 raise BuildError(f"{step.title}, machine code:\n{done.stderr}")

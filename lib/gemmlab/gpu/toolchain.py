@@ -28,6 +28,17 @@ def nvcc() -> str:
     return found
 
 
+def cuobjdump() -> str:
+    """Path of cuobjdump, as find_cuobjdump finds it. Raises BackendError."""
+    found = find_cuobjdump()
+    if found is None:
+        raise BackendError(
+            "cuobjdump: not found, so machine code cannot be listed. It comes with the CUDA "
+            "toolkit, in the package cuda-cuobjdump of some distributions."
+        )
+    return found
+
+
 def arch() -> str:
     """What to compile for on torch's current GPU, such as "90a".
 
@@ -62,6 +73,16 @@ def find_nvcc() -> str | None:
         return nvcc()
     except BackendError:
         return None
+
+
+def find_cuobjdump() -> str | None:
+    """Path of cuobjdump: beside nvcc, on $PATH or in /usr/local/cuda/bin; or None."""
+    beside = os.path.dirname(os.path.realpath(find_nvcc() or ""))
+    return (
+        shutil.which("cuobjdump", path=beside)
+        or shutil.which("cuobjdump")
+        or shutil.which("cuobjdump", path="/usr/local/cuda/bin")
+    )
 
 
 def find_ncu() -> str | None:

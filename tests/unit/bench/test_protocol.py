@@ -9,6 +9,7 @@ import subprocess
 import types
 import weakref
 
+import needs
 import pytest
 import torch
 
@@ -455,7 +456,7 @@ int cublasLtMatrixLayoutDestroy(Layout* l) { delete l; return 0; }
 @pytest.fixture(scope="module")
 def stub(tmp_path_factory) -> ctypes.CDLL:
     if shutil.which("g++") is None:
-        pytest.skip("needs g++")
+        pytest.skip(needs.GXX)
     folder = tmp_path_factory.mktemp("cublaslt")
     (folder / "stub.cpp").write_text(STUB)
     command = ["g++", "-shared", "-fPIC", "-o", str(folder / "stub.so"), str(folder / "stub.cpp")]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections import Counter
 from dataclasses import asdict, replace
 
+import needs
 import pytest
 
 import gemmlab as lab
@@ -19,7 +19,7 @@ from gemmlab.experiments.tensor_cores import probes as tensor_core_probes
 from gemmlab.experiments.tensor_cores.ceilings import hmma_ceiling
 from gemmlab.experiments.tensor_cores.probes import BY_NAME, PROBES, Probe, Row, sources
 from gemmlab.gpu import sass
-from gemmlab.gpu.toolchain import FLAGS, gencode
+from gemmlab.gpu.toolchain import FLAGS, cuobjdump, gencode, nvcc
 from gemmlab.measurements.store import SECTIONS, Measurements, save
 
 ENV = {"gpu": "NVIDIA H200", "date": "2026-11-22T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
@@ -250,19 +250,17 @@ def loops(code: list[sass.Instruction]) -> list[Counter]:
 @pytest.fixture(scope="module", params=["90a", "80", "120a"])
 def listing(request, tmp_path_factory) -> tuple[str, str]:
     """For a target: its name, and the machine code of all probes."""
-    if shutil.which("nvcc") is None or shutil.which("cuobjdump") is None:
-        pytest.skip("nvcc is not installed")
     folder = tmp_path_factory.mktemp("probes")
     (folder / "probes.cu").write_text(sources(request.param)[1])
-    command = ["nvcc", *FLAGS, f"-I{kernels_folder()}", gencode(request.param)]
+    command = [nvcc(), *FLAGS, f"-I{kernels_folder()}", gencode(request.param)]
     files = ["-cubin", folder / "probes.cu", "-o", folder / "probes.cubin"]
     done = subprocess.run([*command, *files], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    shown = subprocess.run(["cuobjdump", "-sass", files[-1]], capture_output=True, text=True)
+    shown = subprocess.run([cuobjdump(), "-sass", files[-1]], capture_output=True, text=True)
     return request.param, shown.stdout
 
 
-@pytest.mark.slow
+@needs.machine_code
 def test_the_loops_multiply_and_load_and_do_not_spill(listing):
     target, text = listing
     mangled = {"bf16": "13__nv_bfloat16", "fp16": "6__half"}
@@ -283,7 +281,7 @@ def test_the_loops_multiply_and_load_and_do_not_spill(listing):
             assert not counts["LDL"] + counts["STL"], (target, name)
 
 
-@pytest.mark.slow
+@needs.machine_code
 def test_wgmma_is_not_serialised(listing):
     target, text = listing
     found = loops(sass.instructions(text, "probe_wgmma"))

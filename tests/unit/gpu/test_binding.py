@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import needs
 import pytest
 
 from gemmlab.gpu import build
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("g++") is None, reason="no g++"),
+    needs.gxx,
 ]
 
 # What nvcc makes of a kernel, without a kernel: `launch` says which library it is in.

@@ -1,7 +1,6 @@
 """Building for a GPU, as far as it goes without one: what is missing, old, or does not compile."""
 
 import re
-import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -9,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from types import SimpleNamespace
 
+import needs
 import pytest
 import torch
 
@@ -23,14 +23,6 @@ from gemmlab.steps import registry
 from gemmlab.steps.program import Program
 from gemmlab.steps.spec import KernelSpec
 from gemmlab.steps.text import included_files
-
-
-def needs_nvcc(test):
-    """It calls nvcc, which takes seconds."""
-    return pytest.mark.slow(
-        pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")(test)
-    )
-
 
 NINJA_LOG = """[1/3] nvcc --generate-dependencies ... cuda.cu
 FAILED: cuda.cuda.o
@@ -106,7 +98,7 @@ SGEMM = [spec for spec in registry.KERNELS if spec.family == "sgemm"]
 HALVES = [spec for spec in registry.KERNELS if spec.family != "sgemm"]  # steps for 16-bit types
 
 
-@needs_nvcc
+@needs.slow_nvcc
 @pytest.mark.parametrize("spec", SGEMM, ids=lambda spec: spec.name)
 def test_every_step_compiles_for_hopper_without_spills(spec):
     used = resources(Program(spec))
@@ -179,7 +171,7 @@ def on_every_target(tmp_path_factory):
         return dict(zip(wanted, found, strict=True))
 
 
-@needs_nvcc
+@needs.slow_nvcc
 @pytest.mark.parametrize("spec", HALVES, ids=lambda spec: spec.name)
 def test_every_16_bit_step_compiles_for_every_target_without_spills(spec, on_every_target):
     dynamic = "extern __shared__" in spec.path.read_text()
@@ -194,7 +186,7 @@ def test_every_16_bit_step_compiles_for_every_target_without_spills(spec, on_eve
                 assert used.spill_stores_bytes == used.spill_loads_bytes == 0, (target, entry)
 
 
-@needs_nvcc
+@needs.slow_nvcc
 def test_what_has_no_room_is_a_wide_tile_on_gpus_with_99_kb(on_every_target):
     refused = {
         (target, spec.name)
@@ -261,7 +253,7 @@ def test_what_a_variant_needs_its_launcher_asks_for(monkeypatch):
     assert run._gpu_module(fewer, "bf16") == (LARGE.name, "bf16")
 
 
-@needs_nvcc
+@needs.slow_nvcc
 def test_a_broken_step_shows_its_line():
     broken = lab.variant("sgemm_01_naive", {"float acc = 0.0f;": "flaot acc = 0.0f;"})
     lines = broken.source.path.read_text().splitlines()

@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import needs
 import pytest
 
 from gemmlab import measurements
@@ -24,11 +25,6 @@ SECTIONS_WITH_STEPS = (
     *("benchmark", "power", "shapes", "tuning", "resources"),
     *("counters", "traffic", "limits", "arbitration"),
 )
-
-
-def needs_nvcc(test):
-    """It calls nvcc, which takes seconds."""
-    return pytest.mark.slow(pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")(test))
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +180,7 @@ def variant_of(tmp_path, change):
     return Program(SPEC, Source(tmp_path / "steps/kernel.cuh", SPEC.name))
 
 
-@needs_nvcc
+@needs.slow_nvcc
 def test_names_and_lines_do_not_count_but_instructions_do(tmp_path):
     before = machine_code.compiled(STEP).code
     renamed = variant_of(
@@ -198,22 +194,19 @@ def test_names_and_lines_do_not_count_but_instructions_do(tmp_path):
     assert machine_code.compiled(changed).code != before
 
 
-@needs_nvcc
-@pytest.mark.slow
+@needs.slow_nvcc
 @pytest.mark.parametrize("name", SAMPLE)
 def test_this_nvcc_makes_what_the_manifest_says(name, manifest):
-    if machine_code.version() != manifest.nvcc:
-        pytest.skip("another nvcc")
+    needs.same_nvcc(machine_code.version(), manifest.nvcc)
     step = registry.program(name)
     first = step.spec.precisions[0]
     now = machine_code.compiled(step, [first])
     assert now.code[first] == manifest.kernels[name].code[first]
 
 
-@needs_nvcc
+@needs.slow_nvcc
 def test_a_section_takes_from_the_manifest_what_holds(monkeypatch, manifest):
-    if machine_code.version() != manifest.nvcc:
-        pytest.skip("another nvcc")
+    needs.same_nvcc(machine_code.version(), manifest.nvcc)
     known = manifest.kernels[SPEC.name]
     with monkeypatch.context() as patch:
         patch.setattr(machine_code, "cubin", None)  # nothing is compiled
@@ -224,14 +217,20 @@ def test_a_section_takes_from_the_manifest_what_holds(monkeypatch, manifest):
     assert machine_code.stamp([(STEP, SPEC.precisions)]) == found
 
 
-def test_recorded_tuning_is_that_of_todays_source_where_the_machine_code_is_the_same():
+@pytest.mark.parametrize("same", [True, False])
+def test_recorded_tuning_is_that_of_todays_source_where_the_machine_code_is_the_same(
+    monkeypatch, same
+):
     loaded = measurements.load()
-    name = "sgemm_20_any_shape"
-    recorded = {trial["source"] for trial in loaded.section("tuning")["trials"]}
+    name, tuning = "sgemm_20_any_shape", loaded.section("tuning")
+    recorded = {trial["source"] for trial in tuning["trials"]}
     present = source_digest(registry.get(name).path)
+    code = tuning["machine_code"][name] if same else {"fp32": "another"}
+    now = Manifest("13", "", {name: Code(present, code)})
+    monkeypatch.setattr(currency, "_manifest", lambda: now)
     assert recorded != {present}
-    assert {trial.source for trial in loaded.trials()} == {present}
-    assert measurements.stale(loaded, "tuning") == {}
+    assert {trial.source for trial in loaded.trials()} == ({present} if same else recorded)
+    assert measurements.stale(loaded, "tuning") == ({} if same else {name: currency.CHANGED})
 
 
 def test_recorded_tuning_of_other_machine_code_keeps_its_own_digest(monkeypatch):

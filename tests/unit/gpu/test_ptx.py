@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-
+import needs
 import pytest
 
 import gemmlab as lab
@@ -11,12 +10,6 @@ from gemmlab.core.errors import ArgumentError, BackendError, BuildError, Measure
 from gemmlab.gpu import ptx
 from gemmlab.gpu.ptx import compiled, recorded, version
 from gemmlab.steps.text import source_digest
-
-
-def needs_nvcc(test):
-    """It calls nvcc, which takes seconds."""
-    return pytest.mark.slow(pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")(test))
-
 
 BY_VALUE = {"__grid_constant__ ": ""}
 
@@ -91,7 +84,7 @@ def test_what_was_not_recorded_is_named(no_nvcc):
         assert part in str(caught.value)
 
 
-@needs_nvcc
+@needs.slow_nvcc
 def test_what_nvcc_refuses_is_passed_on():
     with pytest.raises(BuildError, match=r"tma_01_load \(variant\), PTX:\n.*error"):
         lab.ptx(lab.variant("tma_01_load", {"int stage = 0": "int stage = nothing"}))
@@ -103,12 +96,11 @@ def test_no_recorded_ptx_is_stale():
         assert one["source"] == source_digest(handle.source.path), name
 
 
-@needs_nvcc
+@needs.slow_nvcc
 def test_the_recorded_ptx_is_what_this_nvcc_gives():
     for one in recorded()["kernels"].values():
         lines = compiled(lab.variant(one["step"], one["changes"]))
-        if version(lines) != version(tuple(one["ptx"])):
-            pytest.skip("another nvcc")
+        needs.same_nvcc(version(lines), version(tuple(one["ptx"])))
         # The sixth line or so names the build of the compiler.
         assert [x for x in lines if "Build ID" not in x] == [
             x for x in one["ptx"] if "Build ID" not in x

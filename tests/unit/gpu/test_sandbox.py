@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -131,12 +130,13 @@ def test_a_kernel_that_does_not_end_is_stopped(box, child, monkeypatch):
         TrialError, match=r"mine: M=128 N=128 K=16, still running after 0\.5 s: an endless loop, or"
     ) as error:
         try_first(box)
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30
     assert process.returncode == -signal.SIGKILL
     assert "notebook is unharmed; lab.trace(mine) on the simulator names" in str(error.value)
     with pytest.raises(TrialError, match="It is not tried again before its cell is run again"):
         try_first(box, M=256)
     assert len(child.asked()) == 1
+    monkeypatch.delenv("GEMMLAB_TRIAL_S")
     child(OK)
     box.forget(FILE)
     try_first(box)
@@ -211,11 +211,10 @@ def test_a_process_that_does_not_start_is_no_fault_of_the_kernel(monkeypatch, co
     assert not box._worker and not box._stopped
 
 
-def test_ctrl_c_ends_the_trial_and_says_nothing_of_the_kernel(box, child):
-    child("time.sleep(60)")
+def test_ctrl_c_ends_the_trial_and_says_nothing_of_the_kernel(box, child, ctrl_c):
+    child(f"os.kill({os.getpid()}, {int(signal.SIGINT)}); time.sleep(60)")  # while it is asked
     box.warm()
     process = box._worker._process
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         try_first(box)
     assert process.returncode is not None

@@ -1,19 +1,13 @@
 """Main loops in machine code: found, counted, shown; and the recorded counts against nvcc."""
 
-import subprocess
-from pathlib import Path
-
+import needs
 import pytest
 
 import gemmlab as lab
 from gemmlab.core.errors import MeasurementError
-from gemmlab.gpu import sass
+from gemmlab.gpu import machine_code, sass
 from gemmlab.gpu.sass import Instruction
-from gemmlab.gpu.toolchain import find_nvcc
 from gemmlab.steps.text import source_digest
-
-NVCC = find_nvcc()
-CUOBJDUMP = Path(NVCC or "nvcc").with_name("cuobjdump")
 
 
 def code(*texts, stall=1):
@@ -101,11 +95,9 @@ def test_no_recorded_count_is_stale():
         assert loops[name]["source"] == digest, f"{name}: python -m tools.evidence.record_sass"
 
 
-@pytest.mark.skipif(not (NVCC and CUOBJDUMP.exists()), reason="needs nvcc and cuobjdump")
+@needs.machine_code
 def test_the_recorded_count_is_what_this_nvcc_gives():
-    version = subprocess.run([NVCC, "--version"], capture_output=True, text=True).stdout
-    if f"V{sass.recorded()['nvcc']}" not in version:
-        pytest.skip("another nvcc")
+    needs.same_nvcc(machine_code.version(), sass.recorded()["nvcc"])
     loop = sass.main_loop(sass.instructions(sass.listing_of("sgemm_08_double_buffer"), "6kernelE"))
     recorded = sass.recorded()["loops"]["sgemm_08_double_buffer"]
     assert len(loop) == recorded["instructions"]

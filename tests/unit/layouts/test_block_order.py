@@ -3,9 +3,9 @@
 import base64
 import json
 import re
-import shutil
 import subprocess
 
+import needs
 import pytest
 
 from gemmlab.core.errors import ArgumentError
@@ -46,11 +46,10 @@ def test_panels_of_a_wave():
     assert (last.first, last.last, last.tiles) == (528, 575, 48)
 
 
+@needs.gxx
 @pytest.mark.parametrize("file", ["sgemm/18_block_order.cuh", "common/order/block_order.cuh"])
 def test_strips_are_the_kernel_s_own(root, tmp_path, file):
     """`tile_at` of the kernel, compiled for the CPU."""
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed")
     text = (root / "kernels" / file).read_text()
     function = re.search(r"__device__ __forceinline__ (int2 tile_at\(.*?\n}\n)", text, re.DOTALL)[1]
     grids = ",".join(f"{{{r},{c}}}" for r, c in GRIDS)

@@ -1,9 +1,8 @@
 """kernels/common/order/edges_first.cuh, compiled for the CPU: every tile once, light ones first."""
 
-import shutil
 import subprocess
 
-import pytest
+import needs
 
 CHECK = """
 #include <algorithm>
@@ -75,7 +74,7 @@ def _behind(root, name: str, start: str) -> str:
     return text[text.index(start) :]
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+@needs.gxx
 def test_every_tile_comes_once_and_light_ones_first(root, tmp_path):
     parts = [
         _behind(root, "launch/host", "__host__ __device__ constexpr int ceil_div").splitlines()[0],

@@ -2,10 +2,10 @@
 
 import random
 import re
-import shutil
 import subprocess
 from collections import Counter
 
+import needs
 import pytest
 
 from gemmlab.core.errors import ArgumentError
@@ -48,10 +48,9 @@ def test_numbers_that_the_chapter_names():
     assert [p.start for p in whole_tiles(5, 8, 4)] == [0, 0, 0, 0, 8]
 
 
+@needs.gxx
 def test_it_is_the_kernel_s_own(root, tmp_path):
     """`Schedule` of the kernel, compiled for the CPU."""
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed")
     text = (root / "kernels/sgemm/19_stream_k.cuh").read_text()
     struct = re.search(r"struct Schedule \{.*?\n\};\n", text, re.DOTALL)[0]
     least = re.search(r"constexpr int MIN_SHARE = \d+;", text)[0]

@@ -2,12 +2,12 @@
 
 import random
 import re
-import shutil
 import subprocess
 from collections import Counter
 from itertools import groupby
 from operator import itemgetter
 
+import needs
 import pytest
 
 from gemmlab.layouts.schedules.evenly import waves_paid
@@ -56,10 +56,9 @@ def test_it_is_drawn():
     assert "10 k tiles of time, 4 parts" in schedule_diagram(LastWave(5, 8, 4, min_share=1)).alt
 
 
+@needs.gxx
 def test_it_is_the_kernel_s_own(root, tmp_path):
     """`Schedule` of the kernel, compiled for the CPU."""
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed")
     text = (root / "kernels/hgemm/19_stream_k.cuh").read_text()
     struct = re.search(r"struct Schedule \{.*?\n\};\n", text, re.DOTALL)[0]
     least = re.search(r"constexpr int MIN_SHARE = \d+;", text)[0]

@@ -1,10 +1,10 @@
 """The schedule of tma_07: nothing forgotten, the chapter's numbers, the kernel's integers."""
 
 import random
-import shutil
 import subprocess
 from collections import Counter
 
+import needs
 import pytest
 
 from gemmlab.layouts.schedules.evenly import waves_paid
@@ -73,9 +73,8 @@ def _compiled(root, folder, cases):
     return [list(map(int, line.split())) for line in done.stdout.splitlines()]
 
 
+@needs.gxx
 def test_it_is_the_kernel_s_own(root, tmp_path):
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed")
     rng = random.Random(3)
     shapes = CASES + [(rng.randint(1, 900), rng.randint(1, 300)) for _ in range(60)]
     shapes = [shape for shape in shapes if shape[0]]

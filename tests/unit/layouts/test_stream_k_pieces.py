@@ -1,10 +1,9 @@
 """common/order/stream_k.cuh, compiled for the CPU: every k tile once, every piece in its slot."""
 
 import re
-import shutil
 import subprocess
 
-import pytest
+import needs
 
 CHECK = """
 #include <algorithm>
@@ -79,7 +78,7 @@ int main() {
 """
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+@needs.gxx
 def test_every_k_tile_is_computed_once_and_every_piece_has_a_slot(root, tmp_path):
     text = (root / "kernels/common/order/stream_k.cuh").read_text()
     schedule = re.search(r"struct Work \{.*?(?=\n// Leaves a warp's sums)", text, re.DOTALL)[0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
+import needs
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from nbclient import NotebookClient
@@ -326,7 +326,7 @@ def test_an_unknown_message_is_kept_whole():
     assert translate("nvcc fell over", PARENT.path, draft) == "nvcc fell over"
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc")
+@needs.nvcc
 def test_nvcc_is_asked_for_registers(cell):
     assert "registers a thread, no spills, 16,384 bytes" in repr(cell(f"mine --like {LIKE}"))
 

@@ -7,6 +7,7 @@ import types
 import weakref
 from dataclasses import replace
 
+import needs
 import numpy as np
 import pytest
 import torch
@@ -206,7 +207,7 @@ char refusal_text[256] = "tensor map of a 64x63 matrix: its rows are 126 bytes a
 """
 
 
-@pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
+@needs.gxx
 def test_a_refused_launch_tells_the_launcher_s_words_once(scratch_step, tmp_path):
     spec, module, _ = scratch_step
     (tmp_path / "step.cpp").write_text(REFUSING)

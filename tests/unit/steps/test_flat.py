@@ -2,8 +2,8 @@
 
 import dataclasses
 import re
-import shutil
 
+import needs
 import pytest
 
 import gemmlab as lab
@@ -60,8 +60,7 @@ def test_a_variant_is_flat_too():
     assert "common/launch/host.cuh" in found.headers
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="needs nvcc")
-@pytest.mark.slow
+@needs.slow_nvcc
 @pytest.mark.parametrize("name", STEPS)
 def test_the_machine_code_is_the_same(name, tmp_path):
     step = registry.program(name)
