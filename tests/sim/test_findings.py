@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import gemmlab as lab
+from gemmlab import sim
 from gemmlab.core.errors import LaunchError
 from gemmlab.core.paths import repository_root
+from gemmlab.steps import registry
 
 # name -> kind, marks of the lines, what the message tells to do, stops the kernel.
 MISTAKES = {
@@ -97,9 +100,6 @@ def test_findings_do_not_depend_on_the_number_of_threads(kernel_file):
 
 def test_a_missing_barrier_in_a_real_kernel(tmp_path):
     """Both barriers of the tiled kernel, one after the other: stores of sA and sB, their loads."""
-    from gemmlab import sim
-    from gemmlab.steps import registry
-
     spec = registry.get("sgemm_05_transposed_a")
     common = repository_root() / "kernels" / "common"
     text = spec.path.read_text().replace('"../common/', f'"{common}/')
@@ -117,3 +117,14 @@ def test_a_missing_barrier_in_a_real_kernel(tmp_path):
         assert {f.kind for f in trace.findings} == {"race"}
         assert {f.line for f in trace.findings} == stores
         assert {f.other_line for f in trace.findings} == loads
+
+
+def test_an_array_that_is_never_written_is_found():
+    """The compiler must not take what no code writes for zeros."""
+    store = "    sB[ty][tx] = B[(size_t)(k_tile + ty) * N + col];\n"
+    without = lab.variant("sgemm_03_block_tiling", {store: ""})
+    findings = sim.trace(without, 64, 64, 64).findings
+    assert {finding.kind for finding in findings} == {"uninitialised-read"}
+    source = without.source.path.read_text().splitlines()
+    reads = {i for i, line in enumerate(source, start=1) if "* sB[k" in line}
+    assert len(reads) == 4 and {finding.line for finding in findings} == reads

@@ -19,7 +19,8 @@ from ..core.files import write_whole
 from ..core.paths import cache_dir, kernels_folder, repository_root
 from ..core.progress import busy
 from ..steps.text import included_files, workspace_name
-from .lines import DYNAMIC_ARRAY, LineTable, dynamic_array_names, read_library
+from .alignment import dynamic_alignment
+from .lines import DYNAMIC_ARRAY, LineTable, is_dynamic_array, read_library, shared_arrays
 from .unsupported import explain, refuse_unsupported
 
 HERE = Path(__file__).resolve().parent
@@ -52,6 +53,7 @@ _KERNEL_FLAGS = (
     "-fstack-clash-protection",
     "-fno-var-tracking",
 )
+_RECIPE = ("alignment.py", "build.py", "elf.py", "lines.py")
 _PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
 _UNIT = """#include "{path}"
 extern "C" int gemmlab_sim_entry(const GemmArgs* args) {{
@@ -72,10 +74,9 @@ extern "C" int gemmlab_sim_workspace(WorkspaceCall* call) {{
 
 @dataclass(frozen=True)
 class Runtime:
-    """The compiled simulator: the library, and the archive with the dynamic shared array."""
+    """The compiled simulator."""
 
     library: Path
-    dynamic_shared: Path
 
 
 @dataclass(frozen=True)
@@ -111,23 +112,18 @@ def runtime(portable: bool = False) -> Runtime:
     """
     own = shlex.split(os.environ.get("GEMMLAB_SIM_FLAGS", ""))
     flags = (*_RUNTIME_FLAGS, *own, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
-    sources = sorted((*RUNTIME.rglob("*.cpp"), *RUNTIME.rglob("*.h"), *INCLUDE.rglob("*.*h")))
+    sources = sorted((*RUNTIME.rglob("*.[cSh]*"), *INCLUDE.rglob("*.*h")))
     key = _hash(flags, *((str(p.relative_to(HERE)), p.read_bytes()) for p in sources))
     folder = cache_dir("sim")
-    built = Runtime(folder / f"libgemmlab_sim-{key}.so", folder / f"dynamic_shared-{key}.a")
-    if built.library.exists() and built.dynamic_shared.exists():
+    built = Runtime(folder / f"libgemmlab_sim-{key}.so")
+    if built.library.exists():
         return built
     with busy("Compiling the simulator (once)"), _workspace(folder) as work:
-        unit = work / "dynamic_shared.o"
-        dynamic = str(RUNTIME / "memory" / "dynamic_shared.cpp")
-        _run([compiler(), *_RUNTIME_FLAGS, "-c", dynamic, "-o", str(unit)])
-        _run(["ar", "rc", str(work / "a.a"), str(unit)])
         name = f"-Wl,-soname,{built.library.name}"
         source = str(RUNTIME / "runtime.cpp")
         _run(
             [compiler(), *flags, f"-I{RUNTIME}", "-shared", name, source, "-o", str(work / "a.so")]
         )
-        os.replace(work / "a.a", built.dynamic_shared)
         os.replace(work / "a.so", built.library)
     return built
 
@@ -184,21 +180,36 @@ def _compile_kernel(
         includes = (f"-I{INCLUDE}", "-include", str(prelude))
         compiling = (*_KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
         _run([compiler(), *compiling], kernel=path)
-        _rename_dynamic_array(compiled)
+        arrays = _lay_out_shared_arrays(path, compiled, work)
         # Linked without -fsanitize: that would add the sanitizer's own library.
-        libraries = (str(base.dynamic_shared), str(base.library))
         linking = ("-shared", "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
-        _run([compiler(), str(compiled), *libraries, *linking], kernel=path)
+        _run([compiler(), *arrays, str(base.library), *linking], kernel=path)
         write_whole(table, read_library(built).to_json())
         os.replace(built, library)
 
 
-def _rename_dynamic_array(compiled: Path) -> None:
-    """Make the array of `extern __shared__ ... smem[]` the one array, whatever its namespace."""
-    names = dynamic_array_names(compiled)
-    if names:
-        renames = [f"--redefine-sym={name}={DYNAMIC_ARRAY}" for name in names]
-        _run(["objcopy", *renames, str(compiled)])
+def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
+    """The objects to link, in the order in which their __shared__ arrays are to stand."""
+    arrays = shared_arrays(compiled)
+    if not arrays:
+        return [str(compiled)]
+    objects = [_assembled("static_shared", work), str(compiled)]
+    dynamic = [name for name, own in arrays.items() if not own and is_dynamic_array(name)]
+    if dynamic:
+        # Whatever its namespace, it is the one array.
+        renames = [f"--redefine-sym={n}={DYNAMIC_ARRAY}" for n in dynamic if n != DYNAMIC_ARRAY]
+        if renames:
+            _run(["objcopy", *renames, str(compiled)])
+        asked = dynamic_alignment(file.read_text() for file in included_files(path))
+        objects.append(_assembled("dynamic_shared", work, f"-DALIGNMENT={asked}"))
+    return objects
+
+
+def _assembled(name: str, work: Path, *options: str) -> str:
+    """The object of one of the runtime's assembler files."""
+    source, made = RUNTIME / "memory" / f"{name}.S", work / f"{name}.o"
+    _run([compiler(), *options, "-c", str(source), "-o", str(made)])
+    return str(made)
 
 
 def _run(command: list[str], kernel: Path | None = None) -> None:
@@ -234,7 +245,7 @@ def _workspace(folder: Path) -> Iterator[Path]:
 def _hash(flags: tuple[str, ...], *texts: tuple[str, str | bytes]) -> str:
     digest = hashlib.sha256(repr((flags, _compiler_identity())).encode())
     # How it is compiled counts as much as what.
-    recipe = [(name, (HERE / name).read_bytes()) for name in ("build.py", "elf.py", "lines.py")]
+    recipe = [(name, (HERE / name).read_bytes()) for name in _RECIPE]
     for name, text in (*recipe, *texts):
         digest.update(repr((name, text)).encode())
     return digest.hexdigest()[:16]

@@ -106,15 +106,20 @@ def read_library(path: Path) -> LineTable:
     return LineTable(starts, sites, tuple(numbers), arrays, kernels, plain_order)
 
 
-def dynamic_array_names(compiled: Path) -> list[str]:
-    """Names, other than the plain one, by which an object file asks for the dynamic array."""
+def shared_arrays(compiled: Path) -> dict[str, bool]:
+    """Symbols of an object file's __shared__ arrays, and whether each is defined there."""
     from elftools.elf.elffile import ELFFile
 
-    suffix = f"{len(DYNAMIC_ARRAY)}{DYNAMIC_ARRAY}E"  # a mangled name: _ZN 5space 4smem E
     with compiled.open("rb") as file:
         table: Any = ELFFile(file).get_section_by_name(".symtab")
-        symbols = table.iter_symbols()
-        return [s.name for s in symbols if s["st_shndx"] == "SHN_UNDEF" and s.name.endswith(suffix)]
+        arrays = (s for s in table.iter_symbols() if s["st_info"]["type"] == "STT_TLS" and s.name)
+        return {array.name: array["st_shndx"] != "SHN_UNDEF" for array in arrays}
+
+
+def is_dynamic_array(symbol: str) -> bool:
+    """Whether a __shared__ array is the dynamic one, in a namespace or outside of all."""
+    mangled = f"{len(DYNAMIC_ARRAY)}{DYNAMIC_ARRAY}E"  # _ZN 5space 4smem E
+    return symbol == DYNAMIC_ARRAY or (symbol.startswith("_ZN") and symbol.endswith(mangled))
 
 
 def _shared_arrays(elf) -> Iterator[SharedArray]:

@@ -25,7 +25,9 @@
 // Dynamic shared memory is `extern __shared__ unsigned char smem[];`, by that name.
 // Constant initialisation: otherwise an array of float4 gets a flag, in shared memory, that says
 // whether its (empty) constructors have run.
-#define __shared__ __constinit thread_local
+// Used: else the compiler takes an array that no code writes for zeros, and leaves out the reads
+// that would be found.
+#define __shared__ __attribute__((used)) __constinit thread_local
 
 namespace gemmlab_sim {
 template <class... Rest>
