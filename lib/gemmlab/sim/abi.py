@@ -54,6 +54,12 @@ class CountRow(ctypes.Structure):
     )
 
 
+class LaunchRow(ctypes.Structure):
+    """runtime/api.cpp's row: the size of one launch."""
+
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("blocks", "shared_bytes"))
+
+
 class SampleRow(ctypes.Structure):
     """runtime/api.cpp's row: one request of one instruction."""
 

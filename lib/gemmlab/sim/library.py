@@ -6,7 +6,7 @@ import ctypes
 import threading
 from pathlib import Path
 
-from .abi import CountRow, RawFinding, SampleRow
+from .abi import CountRow, LaunchRow, RawFinding, SampleRow
 
 
 class Runtime:
@@ -21,7 +21,10 @@ class Runtime:
         self.allocate.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
         self.free_all = library.gemmlab_sim_free_all
         self.begin = library.gemmlab_sim_begin
-        self.begin.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_double]
+        self.begin.argtypes = [
+            *(ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_double),
+            *(ctypes.c_int, ctypes.c_uint32),
+        ]
         self.call = library.gemmlab_sim_call
         self.cancel = library.gemmlab_sim_cancel
         library.gemmlab_sim_memory.restype = ctypes.c_size_t
@@ -54,6 +57,12 @@ class Runtime:
         """Requests that were kept of the launches since `begin`."""
         rows = (SampleRow * self._library.gemmlab_sim_samples(None))()
         self._library.gemmlab_sim_samples(rows)
+        return list(rows)
+
+    def launches(self) -> list[LaunchRow]:
+        """The sizes of the launches since `begin`, in their order."""
+        rows = (LaunchRow * self._library.gemmlab_sim_launches(None))()
+        self._library.gemmlab_sim_launches(rows)
         return list(rows)
 
     def offset(self, address: int) -> int:

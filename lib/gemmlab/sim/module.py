@@ -22,11 +22,13 @@ from .library import RUNTIMES
 from .limits import Watch, budget_seconds, check_memory
 from .places import GLOBAL, Place, array_places, matrix_places
 from .samples import Seen
-from .trace import Findings, Trace, kept_samples
+from .trace import Findings, Launched, Trace, kept_samples
 
 MAX_STATIC_SHARED = 48 * 1024
 ALLOCATED = 256  # what the addresses of cudaMalloc are multiples of, at least
 MALLOCATED = 16  # and those of this machine's memory
+# SMs of the device that the simulator stands in for (include/gemmlab_sim/device.h).
+SMS = 132
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,17 @@ class Shape:
 
 @dataclass(frozen=True)
 class How:
-    """How to run it: counted or not, on how many OS threads, and whether it may take long."""
+    """How to run it: counted or not, on how many OS threads, and whether it may take long.
+
+    sms: how many SMs the launcher is told of. order: in which blocks are dispatched: 0 by number, 1
+    from the last one, others are permutations.
+    """
 
     traced: bool
     threads: int
     allow_slow: bool
+    sms: int = SMS
+    order: int = 0
 
 
 class SimModule:
@@ -111,12 +119,18 @@ class SimModule:
         config: int = -1,
         threads: int | None = None,
         allow_slow: bool = False,
+        sms: int = SMS,
+        order: int = 0,
     ) -> Trace:
         """Run the kernel and count its memory requests by source line; look for races and the like.
 
-        What is wrong with the kernel is in the trace's `findings`, not raised.
+        sms: how many SMs the launcher is told of. order: in which blocks are dispatched: 0 by
+        number, 1 from the last one, others are permutations. What is wrong with the kernel is in
+        the trace's `findings`, not raised.
         """
-        how = How(True, threads or _processors(), allow_slow)
+        integer("sms", sms, 1, 2**31 - 1, allowed="expected 1 or more", kind=Integral)
+        integer("order", order, 0, 2**32 - 1, allowed="expected 0 or more", kind=Integral)
+        how = How(True, threads or _processors(), allow_slow, sms, order)
         seen, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         return Trace(
             kernel=self.name,
@@ -129,6 +143,7 @@ class SimModule:
             places=tuple(seen.places),
             file=build.display_name(self._built.source),
             source=tuple(self._source),
+            launches=tuple(Launched(row.blocks, row.shared_bytes) for row in seen.launches),
         )
 
     def check_memory(self, sizes: Sequence[int]) -> None:
@@ -146,7 +161,7 @@ class SimModule:
         with runtime.lock:
             try:
                 code, places = self._launch(matrices, args, how)
-                seen = Seen(runtime.counts(), runtime.samples(), places)
+                seen = Seen(runtime.counts(), runtime.samples(), places, runtime.launches())
                 raw = runtime.findings()
                 error = runtime.error(code)
                 words = refusal.take(self._library) if code else ""
@@ -169,7 +184,8 @@ class SimModule:
             *matrix_places(matrices, starts),
             *array_places(self._built.table.arrays, self._source),
         )
-        runtime.begin(self._handle, how.traced, how.threads, budget_seconds())
+        budget = budget_seconds()
+        runtime.begin(self._handle, how.traced, how.threads, budget, how.sms, how.order)
         scratch = self._allocate_workspace(args)
         if scratch is None:
             return 0, places  # its function has failed, which is a finding

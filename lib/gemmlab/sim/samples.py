@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .abi import LineOf, SampleRow
+from .abi import LaunchRow, LineOf, SampleRow
 from .places import GLOBAL, SHARED, Place, element
 
 WARP = 32
@@ -54,12 +54,14 @@ class Sample:
 class Seen:
     """What the runtime has seen of a launch: rows by instruction, and what its addresses mean.
 
-    counts: library.CountRow of each instruction. kept: the requests that were kept.
+    counts: library.CountRow of each instruction. kept: the requests that were kept. launches: the
+    size of each.
     """
 
     counts: Sequence
     kept: Sequence[SampleRow]
     places: Sequence[Place]
+    launches: Sequence[LaunchRow] = ()
 
 
 def collect(seen: Seen, line_of: LineOf, ops: Sequence[str]) -> list[Sample]:

@@ -27,13 +27,21 @@ class Findings(tuple[Finding, ...]):
 
 
 @dataclass(frozen=True)
+class Launched:
+    """The size of a launch: its blocks, and the bytes of shared memory of one."""
+
+    blocks: int
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
 class Trace:
     """The counted run of a kernel at one size.
 
     M, N, K: the size. lines: a LineCount for each kind of request of each source line. findings:
     what is wrong, empty for a correct kernel. samples: some requests of each line, with the
     addresses of their lanes; places: the matrices and arrays that lie there. file, source: the
-    kernel's file as it was compiled.
+    kernel's file as it was compiled. launches: what its launcher has launched, in that order.
     """
 
     kernel: str
@@ -46,6 +54,7 @@ class Trace:
     places: tuple[Place, ...] = ()
     file: str = ""
     source: tuple[str, ...] = ()
+    launches: tuple[Launched, ...] = ()
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Sums by op: requests, wavefronts, conflicts, sectors and the minima."""

@@ -12,13 +12,19 @@ namespace sim {
 
 namespace {
 
+// The size of a launch: blocks, and the shared memory of one.
+struct LaunchRow {
+  u64 blocks, shared_bytes;
+};
+
 // One launcher runs at a time; Python holds a lock.
 struct Session {
   std::vector<std::unique_ptr<Module>> modules;
   const Module* module = nullptr;
   bool traced = false;
-  u32 workers = 1;
+  u32 workers = 1, order = 0;
   Results results;
+  std::vector<LaunchRow> launches;
 };
 Session session;
 
@@ -69,12 +75,17 @@ uint32_t gemmlab_sim_offset(uintptr_t address) { return uint32_t(sim::arena.offs
 size_t gemmlab_sim_memory() { return sim::Arena::BYTES; }
 void gemmlab_sim_free_all() { sim::arena.clear(); }
 
-// To be called before a kernel's launcher: all that it launches adds to one result.
-void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double budget_s) {
+// To be called before a kernel's launcher: all that it launches adds to one result. sms: how many
+// the launcher is told of. order: in which blocks are dispatched (grid.h).
+void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double budget_s, int sms,
+                       uint32_t order) {
   sim::session.module = static_cast<const sim::Module*>(module);
   sim::session.traced = traced != 0;
   sim::session.workers = std::max(workers, 1u);
+  sim::session.order = order;
   sim::session.results = {};
+  sim::session.launches.clear();
+  sim::multiprocessors = sms;
   sim::last_error = {};
   sim::budget_seconds = budget_s;
   sim::progress.done = sim::progress.all = 0;
@@ -117,6 +128,12 @@ uint32_t gemmlab_sim_samples(sim::SampleRow* rows) {
   return count;
 }
 
+// The launches since `begin`, in their order, if `rows` is not null; returns how many they are.
+uint32_t gemmlab_sim_launches(sim::LaunchRow* rows) {
+  if (rows) std::copy(sim::session.launches.begin(), sim::session.launches.end(), rows);
+  return uint32_t(sim::session.launches.size());
+}
+
 uint32_t gemmlab_sim_finding_rows() {
   return uint32_t(sim::session.results.findings.list().size());
 }
@@ -130,8 +147,12 @@ const char* gemmlab_sim_reason() { return sim::last_error.reason; }
 int sim_launch(const SimLaunch* launch, void (*body)(void*), void* arguments) {
   sim::Session& session = sim::session;
   if (const int error = sim::check_launch(*launch, *session.module)) return error;
-  const sim::Launch all = {launch->grid, launch->block, launch->cluster, launch->dynamic_bytes,
-                           body,         arguments,     session.module,  session.traced};
+  const sim::Launch all = {launch->grid,          launch->block,  launch->cluster,
+                           launch->dynamic_bytes, body,           arguments,
+                           session.module,        session.traced, session.order};
+  const sim::KernelFacts* facts = session.module->facts(launch->kernel);
+  session.launches.push_back(
+      {all.blocks(), launch->dynamic_bytes + (facts ? facts->static_bytes : 0)});
   if (!sim::run_grid(all, session.workers, session.results))
     return sim::refuse(cudaErrorMemoryAllocation, "the threads' stacks could not be allocated");
   return cudaSuccess;

@@ -1,6 +1,8 @@
 #include "grid.h"
 
 #include <algorithm>
+#include <numeric>
+#include <random>
 #include <thread>
 
 #include "fault.h"
@@ -19,19 +21,33 @@ std::vector<std::unique_ptr<Cluster>> all_clusters;
 
 // What one OS thread does: it runs the blocks of one rank.
 void run_blocks(Worker& worker, Cluster& cluster, u32 rank, const Launch& launch,
-                std::atomic<u64>& next, std::atomic<bool>& failed) {
+                const Dispatch& dispatch, std::atomic<u64>& next, std::atomic<bool>& failed) {
   FaultStack stack(&worker);
   const bool begun = worker.begin_launch(launch, cluster, rank);
   if (!begun) failed = true;
   for (;;) {
-    const u64 number = cluster.next(next, begun && !(hooks & HOOKS_CANCEL));
-    if (number >= launch.clusters()) return;
-    worker.run_block(launch.block_of(number, rank));
+    const u64 turn = cluster.next(next, begun && !(hooks & HOOKS_CANCEL));
+    if (turn >= launch.clusters()) return;
+    worker.run_block(launch.block_of(dispatch[turn], rank));
     ++progress.done;
   }
 }
 
 }  // namespace
+
+Dispatch::Dispatch(u64 count, u32 order) : count_(count), order_(order) {
+  if (order < 2) return;
+  shuffled_.resize(count);
+  std::iota(shuffled_.begin(), shuffled_.end(), 0u);
+  std::mt19937 random(order);
+  for (u64 left = count; left > 1; --left)
+    std::swap(shuffled_[left - 1], shuffled_[random() % left]);
+}
+
+u64 Dispatch::operator[](u64 turn) const {
+  if (order_ == 0) return turn;
+  return order_ == 1 ? count_ - 1 - turn : shuffled_[turn];
+}
 
 bool run_grid(const Launch& launch, u32 workers, Results& results) {
   if (!stacks.reserve()) return false;
@@ -42,6 +58,7 @@ bool run_grid(const Launch& launch, u32 workers, Results& results) {
   while (all_workers.size() < count)
     all_workers.push_back(std::make_unique<Worker>(u32(all_workers.size())));
   while (all_clusters.size() < groups) all_clusters.push_back(std::make_unique<Cluster>());
+  const Dispatch dispatch(launch.clusters(), launch.order);
   std::atomic<u64> next{0};
   std::atomic<bool> failed{false};
   Watchdog watchdog;
@@ -51,7 +68,8 @@ bool run_grid(const Launch& launch, u32 workers, Results& results) {
       all_clusters[g]->begin_launch(ranks, launch.threads(), launch.traced);
     for (u32 w = 0; w < count; ++w)
       threads.emplace_back([&, w] {
-        run_blocks(*all_workers[w], *all_clusters[w / ranks], w % ranks, launch, next, failed);
+        run_blocks(*all_workers[w], *all_clusters[w / ranks], w % ranks, launch, dispatch, next,
+                   failed);
         watchdog.leave();
       });
     watchdog.watch(all_clusters, groups, threads);

@@ -7,6 +7,7 @@
 namespace sim {
 
 LastError last_error;
+int multiprocessors = 0;
 
 namespace {
 
@@ -178,7 +179,8 @@ extern "C" {
 int sim_device_attribute(int* value, int attribute, int device) {
   if (device != 0)
     return sim::refuse(cudaErrorInvalidDevice, "device %d: there is one, number 0", device);
-  *value = sim::value_of(attribute);
+  *value =
+      attribute == cudaDevAttrMultiProcessorCount ? sim::multiprocessors : sim::value_of(attribute);
   return cudaSuccess;
 }
 

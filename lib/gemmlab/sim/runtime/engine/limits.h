@@ -14,6 +14,10 @@ cudaError_t check_launch(const SimLaunch& launch, const Module& module);
 // cudaFuncSetAttribute. What is set stays for later launches.
 cudaError_t set_attribute(const Module& module, const void* kernel, int attribute, int value);
 
+// The SMs that a launcher is told of: fewer than an H200 has make a persistent kernel's blocks take
+// several tiles of a small product.
+extern int multiprocessors;
+
 // Remembers an error until cudaGetLastError asks for it, and returns it.
 cudaError_t refuse(cudaError_t error, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
