@@ -1,11 +1,9 @@
-"""Orders of tiles and their widget, without a browser; the kernels' own functions are compiled."""
+"""Orders of tiles and their widget, without a browser."""
 
 import base64
 import json
 import re
-import subprocess
 
-import needs
 import pytest
 
 from gemmlab.core.errors import ArgumentError
@@ -44,27 +42,6 @@ def test_panels_of_a_wave():
     assert [Order(32, 32, one).panels() for one in ("rows", "strips")] == [163, 181]
     last = Order(24, 24, "strips").wave(2)
     assert (last.first, last.last, last.tiles) == (528, 575, 48)
-
-
-@needs.gxx
-@pytest.mark.parametrize("file", ["sgemm/18_block_order.cuh", "common/order/block_order.cuh"])
-def test_strips_are_the_kernel_s_own(root, tmp_path, file):
-    """`tile_at` of the kernel, compiled for the CPU."""
-    text = (root / "kernels" / file).read_text()
-    function = re.search(r"__device__ __forceinline__ (int2 tile_at\(.*?\n}\n)", text, re.DOTALL)[1]
-    grids = ",".join(f"{{{r},{c}}}" for r, c in GRIDS)
-    source = tmp_path / "order.cpp"
-    source.write_text(
-        "#include <algorithm>\n#include <cstdio>\nusing std::min;\nstruct int2 { int x, y; };\n"
-        "int2 make_int2(int x, int y) { return {x, y}; }\nconstexpr int STRIP = 8;\n"
-        f"{function}int main() {{\n  for (auto [r, c] : {{{grids.replace('{', 'int2{')}}})\n"
-        '    for (int t = 0; t < r * c; ++t) { int2 at = tile_at(t, r, c); printf("%d %d\\n", '
-        "at.x, at.y); }\n}\n"
-    )
-    subprocess.run(["g++", "-std=c++17", source, "-o", tmp_path / "order"], check=True)
-    done = subprocess.run([tmp_path / "order"], capture_output=True, text=True, check=True)
-    found = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
-    assert found == [at for r, c in GRIDS for at in places(Order(r, c, "strips"))]
 
 
 @pytest.mark.parametrize(
