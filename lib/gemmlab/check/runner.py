@@ -22,6 +22,9 @@ from .report import Case
 # Of this machine's processors together, for all runs of a check; a default check takes a fraction.
 BUDGET_SECONDS = 150.0
 _STOPPED = "it does not run to its end"
+# Without any k, pipelines still load their first fragment, of a tile that was never copied, and do
+# not use it; if one did, the values would tell.
+_UNINITIALISED = "uninitialised-read"
 
 
 class Runner:
@@ -109,6 +112,8 @@ class Runner:
         how = {"sms": run.sms or SMS, "order": run.order, "allow_slow": self._allow_slow}
         trace = handle.traced((A, B, C), run.factors, **how)
         for found in trace.findings:
+            if found.kind == _UNINITIALISED and run.shape[2] == 0:
+                continue
             place = (found.kind, found.file, found.line, found.other_file, found.other_line)
             self._findings.setdefault(place, found)
         if any(found.fatal for found in trace.findings):
