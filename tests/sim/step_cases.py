@@ -13,6 +13,8 @@ from gemmlab.steps import registry
 from gemmlab.steps.program import Program
 from gemmlab.steps.spec import KernelSpec
 
+CANARY = 0x5A
+
 
 @dataclass(frozen=True)
 class StepCase:
@@ -79,3 +81,23 @@ def step_cases(every_precision: bool = True) -> list[StepCase]:
         for spec in registry.KERNELS
         for name in (spec.precisions if every_precision else spec.precisions[:1])
     ]
+
+
+def begun_behind(matrix: np.ndarray, elements: int) -> np.ndarray:
+    """The same values in a view that begins so many elements into memory full of CANARY.
+
+    As many elements follow it.
+    """
+    around = elements * matrix.itemsize
+    memory = np.full(matrix.nbytes + 2 * around, CANARY, np.uint8)
+    view = memory[around : around + matrix.nbytes].view(matrix.dtype).reshape(matrix.shape)
+    view[...] = matrix
+    return view
+
+
+def is_untouched_around(view: np.ndarray) -> bool:
+    """Whether the memory in front of the view and behind it is still full of CANARY."""
+    memory: np.ndarray = view.base
+    start = view.ctypes.data - memory.ctypes.data
+    around = (memory[:start], memory[start + view.nbytes :])
+    return all((part == CANARY).all() for part in around)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from step_cases import begun_behind, is_untouched_around
 from tma_cases import (
     ANY_SHAPE,
     CONFIGS,
     FOUR_SMS,
     TILES,
     case_of,
-    moved,
     right_without_findings,
     unblamed,
 )
@@ -57,14 +57,11 @@ def test_pairs_of_rows_that_begin_anywhere(config, behind, width):
     odd one every other row does.
     """
     M, N, K, case = 37, TILES[config][1] + width, 40, case_of(ANY_SHAPE)
-    module = case.compiled(changes=moved(0, 0, behind))
     (A, B, C), plain = case.matrices(M, N, K), sim.integer_matrices(M, N, K)
-    canary = np.full(8, 0x1234, C.dtype)
-    C = np.concatenate([canary[:behind], np.full_like(C, 0x7FC0).ravel(), canary])  # NaN
-    unblamed(module.trace(A, B, C, M, N, K, 2.0, 0.0, config=config))
-    expected = case.rounded(2.0 * (plain[0] @ plain[1]))
-    np.testing.assert_array_equal(C[behind : behind + M * N].reshape(M, N), expected)
-    assert (C[:behind] == 0x1234).all() and (C[behind + M * N :] == 0x1234).all()
+    C = begun_behind(np.full_like(C, 0x7FC0), behind)  # NaN
+    unblamed(case.module().trace(A, B, C, M, N, K, 2.0, 0.0, config=config))
+    np.testing.assert_array_equal(C, case.rounded(2.0 * (plain[0] @ plain[1])))
+    assert is_untouched_around(C)
 
 
 # Sizes of C with tiles of 256x128, and the boxes of each tile for a k tile: of A one for each 64

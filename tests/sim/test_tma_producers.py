@@ -1,4 +1,4 @@
-"""Part III with a producer: every tile, cuts along k, other rings, alignments, and mistakes."""
+"""Part III with a producer: every tile, cuts along k, other rings, and mistakes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ from tma_cases import (
     STREAM_K,
     TILES,
     case_of,
-    moved,
     right_without_findings,
-    unblamed,
 )
 
-from gemmlab import sim
 from gemmlab.core.errors import RefusedError
 from gemmlab.core.precision import HALF
 
@@ -96,25 +93,6 @@ def test_pieces_are_added_in_the_order_of_k():
 def test_every_tile_takes_every_shape(config, sizes, precision):
     for beta in (0.0, -1.0):
         right_without_findings(case_of(ANY_SHAPE, precision), sizes, None, beta, config=config)
-
-
-@pytest.mark.parametrize("places", [(1, 0, 0), (0, 3, 1), (2, 4, 3), (8, 8, 8)], ids=str)
-@pytest.mark.parametrize("precision", ["bf16", "fp16_fp32"])
-def test_addresses_need_no_alignment(places, precision):
-    """Sizes that tensor maps would take; only the addresses are not, or are again, 16-byte ones."""
-    M, N, depth = 136, 72, 200
-    case = case_of(ANY_SHAPE, precision)
-    module = case.compiled(changes=moved(*places))
-    matrices, plain = case.matrices(M, N, depth), sim.integer_matrices(M, N, depth)
-    A, B, C = (
-        np.concatenate([np.zeros(n, of.dtype), of.ravel()])
-        for n, of in zip(places, matrices, strict=True)
-    )
-    trace = module.trace(A, B, C, M, N, depth, 2.0, 1.0)
-    unblamed(trace)
-    expected = case.rounded(2.0 * (plain[0] @ plain[1]) + plain[2])
-    np.testing.assert_array_equal(C[places[2] :].reshape(M, N), expected)
-    assert not C[: places[2]].any()
 
 
 # ---- rings of other lengths ----

@@ -1,4 +1,4 @@
-"""Steps of Part III with a producer: traced, on few SMs, and with pointers to other places."""
+"""Steps of Part III with a producer: traced, and on few SMs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ FOUR_SMS = {
     name: {"device_attribute(cudaDevAttrMultiProcessorCount)": "4", **cheap}
     for name, cheap in CHEAP.items()
 }
-# Pointers that are some elements further than the arrays.
-_HEADS = (
-    "workspace_tma_08_any_shape(const GemmArgs& {}) {{",
-    "launch_tma_08_any_shape(const GemmArgs& {}, cudaStream_t stream) {{",
-)
 
 
 def case_of(name: str, precision: str = "bf16") -> StepCase:
@@ -47,13 +42,3 @@ def unblamed(trace: sim.Trace) -> sim.Trace:
     assert trace.findings == ()
     assert [line for line in trace.lines if line.conflicts] == []
     return trace
-
-
-def moved(a: int, b: int, c: int) -> dict[str, str]:
-    """Changes of tma_08: A, B and C begin so many elements behind what it is given."""
-    shift = f"""
-  GemmArgs g = given;
-  g.A = static_cast<const T*>(g.A) + {a};
-  g.B = static_cast<const T*>(g.B) + {b};
-  g.C = static_cast<TC*>(g.C) + {c};"""
-    return {head.format("g"): head.format("given") + shift for head in _HEADS}

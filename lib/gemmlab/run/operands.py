@@ -56,11 +56,17 @@ def precision(A: torch.Tensor, C: torch.Tensor) -> str:
 
 
 def array(t: torch.Tensor) -> np.ndarray:
-    """The tensor's memory as NumPy, which has no bfloat16: as integers."""
+    """The tensor as NumPy, which has no bfloat16: as integers.
+
+    It is a view of all elements of the tensor's memory, so that it says where in it it begins.
+    """
     import torch
 
     t = t.detach()
-    return (t.view(torch.uint16) if t.dtype == torch.bfloat16 else t).numpy()
+    t = t.view(torch.uint16) if t.dtype == torch.bfloat16 else t
+    start = t.storage_offset()
+    whole = t.as_strided((start + t.numel(),), (1,), 0).numpy()
+    return whole[start:].reshape(t.shape)
 
 
 def _dtype(t) -> str:

@@ -18,7 +18,7 @@ class Runtime:
         self.module = library.gemmlab_sim_module
         self.allocate = library.gemmlab_sim_allocate
         self.module.restype = self.allocate.restype = ctypes.c_void_p
-        self.allocate.argtypes = [ctypes.c_size_t]
+        self.allocate.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
         self.free_all = library.gemmlab_sim_free_all
         self.begin = library.gemmlab_sim_begin
         self.begin.argtypes = [

@@ -27,6 +27,8 @@ from .trace import Findings, Launched, Trace, kept_samples
 MAX_STATIC_SHARED = 48 * 1024
 # SMs of the device that the simulator stands in for (include/gemmlab_sim/device.h).
 SMS = 132
+ALLOCATED = 256  # what the addresses of cudaMalloc are multiples of, at least
+MALLOCATED = 16  # and those of this machine's memory
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,10 @@ class SimModule:
     ) -> None:
         """Run the kernel without counting. C is read and written.
 
-        A, B, C: contiguous NumPy arrays. config: GemmArgs.config. threads: OS threads to use, by
-        default one a processor. allow_slow: let it take longer than a minute.
+        A, B, C: contiguous NumPy arrays. Of a view the kernel gets an address as far behind a
+        multiple of 256 as the view begins behind the memory that it shows. config: GemmArgs.config.
+        threads: OS threads to use, by default one a processor. allow_slow: let it take longer than
+        a minute.
         Raises LaunchError if the launch is refused, would take too long, or the kernel did not run
         to its end (out of bounds, deadlock, ...).
         """
@@ -206,7 +210,7 @@ class SimModule:
             return None
         if call.bytes == 0:
             return ()
-        args.workspace = self._runtime.allocate(call.bytes)
+        args.workspace = self._runtime.allocate(call.bytes, 0)
         if args.workspace is None:
             raise LaunchError(
                 f"{self.name}: its workspace takes {call.bytes} bytes, and there is no memory left"
@@ -216,7 +220,7 @@ class SimModule:
         return (Place("workspace", GLOBAL, start, call.bytes),)
 
     def _copy_in(self, matrices: Sequence[np.ndarray]) -> list[int]:
-        buffers = [self._runtime.allocate(matrix.nbytes) for matrix in matrices]
+        buffers = [self._runtime.allocate(m.nbytes, _place_in_memory(m)) for m in matrices]
         if None in buffers:
             raise LaunchError(f"{self.name}: this machine has no memory left for A, B and C")
         for buffer, matrix in zip(buffers, matrices, strict=True):
@@ -281,6 +285,19 @@ def _integers(values: Sequence[int]) -> ctypes.Array:
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0))
+
+
+def _place_in_memory(matrix: np.ndarray) -> int:
+    """How far a matrix begins behind a multiple of ALLOCATED bytes, where CUDA's memory begins.
+
+    A matrix that is no view is such memory itself. A view counts from the start of the array that
+    it is a view of, so that the result does not depend on where this process has found memory.
+    """
+    whole = matrix
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    odd = whole.ctypes.data % MALLOCATED
+    return (odd + matrix.ctypes.data - whole.ctypes.data) % ALLOCATED
 
 
 def _check_matrix(name: str, matrix: np.ndarray) -> None:

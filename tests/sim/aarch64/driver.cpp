@@ -68,7 +68,7 @@ int main(int, char** argv) {
   void** addresses[] = {&problem[0].A, &problem[0].B, &problem[0].C};
   for (int i = 0; i < 3; ++i) {
     *addresses[i] =
-        function<void* (*)(size_t)>(runtime, "gemmlab_sim_allocate")(matrices[i].size());
+        function<void* (*)(size_t, size_t)>(runtime, "gemmlab_sim_allocate")(matrices[i].size(), 0);
     for (size_t at = 0; at < matrices[i].size(); ++at)
       static_cast<char*>(*addresses[i])[at] = matrices[i][at];
   }

@@ -69,7 +69,7 @@ const void* gemmlab_sim_module(uintptr_t address, const uint32_t* starts, const 
   return sim::session.modules.back().get();
 }
 
-void* gemmlab_sim_allocate(size_t bytes) { return sim::arena.allocate(bytes); }
+void* gemmlab_sim_allocate(size_t bytes, size_t lead) { return sim::arena.allocate(bytes, lead); }
 // The address by which a request names this place in global memory.
 uint32_t gemmlab_sim_offset(uintptr_t address) { return uint32_t(sim::arena.offset_of(address)); }
 size_t gemmlab_sim_memory() { return sim::Arena::BYTES; }

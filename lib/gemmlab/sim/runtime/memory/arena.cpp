@@ -34,37 +34,37 @@ bool Arena::reserve() {
     addresses = mmap(nullptr, BYTES, PROT_NONE, LAZY, -1, 0);
   }
   void* table =
-      mmap(nullptr, (BYTES >> PAGE_SHIFT) * sizeof(u16), PROT_READ | PROT_WRITE, LAZY, -1, 0);
+      mmap(nullptr, (BYTES >> PAGE_SHIFT) * sizeof(Usable), PROT_READ | PROT_WRITE, LAZY, -1, 0);
   if (addresses == MAP_FAILED || table == MAP_FAILED) return false;
   base_ = reinterpret_cast<uintptr_t>(addresses) + around;
-  usable_ = static_cast<u16*>(table);
+  usable_ = static_cast<Usable*>(table);
   return true;
 }
 
-void* Arena::allocate(size_t bytes) {
+void* Arena::allocate(size_t bytes, size_t lead) {
   if (!reserve()) return nullptr;
-  const size_t start = next_ + HOLE, size = page_up(bytes);
-  if (bytes > BYTES || start + size + HOLE > BYTES) return nullptr;
-  char* memory = reinterpret_cast<char*>(base_) + start;
+  const size_t first = next_ + HOLE, end = lead + bytes, size = page_up(end);
+  if (bytes > BYTES || first + size + HOLE > BYTES) return nullptr;
+  char* memory = reinterpret_cast<char*>(base_) + first;
   if (size && mprotect(memory, size, PROT_READ | PROT_WRITE) != 0) return nullptr;
-  // The rest of the last page is writable but not the buffer's: let it spoil results that use it.
-  std::memset(memory + bytes, 0xff, size - bytes);
-  for (size_t done = 0; done < bytes; done += PAGE)
-    usable_[(start + done) >> PAGE_SHIFT] = u16(std::min<size_t>(PAGE, bytes - done));
-  buffers_.push_back({u32(start), u32(bytes)});
-  next_ = start + size;
-  return memory;
+  // The rest of its pages is writable but not the buffer's: let it spoil results that use it.
+  std::memset(memory, 0xff, lead);
+  std::memset(memory + end, 0xff, size - end);
+  for (size_t done = 0; done < end; done += PAGE)
+    usable_[(first + done) >> PAGE_SHIFT] = {u16(done ? 0 : lead),
+                                             u16(std::min<size_t>(PAGE, end - done))};
+  buffers_.push_back({u32(first + lead), u32(bytes)});
+  next_ = first + size;
+  return memory + lead;
 }
 
 void Arena::clear() {
-  for (const Buffer& b : buffers_) {
-    const size_t size = page_up(b.bytes);
-    if (!size) continue;
-    char* memory = reinterpret_cast<char*>(base_) + b.offset;
-    madvise(memory, size, MADV_DONTNEED);
-    mprotect(memory, size, PROT_NONE);
-    std::memset(usable_ + (b.offset >> PAGE_SHIFT), 0, (size >> PAGE_SHIFT) * sizeof(u16));
-  }
+  if (!next_) return;
+  // No buffer lies behind next_. Pages between them have never been touched.
+  char* memory = reinterpret_cast<char*>(base_);
+  madvise(memory, next_, MADV_DONTNEED);
+  mprotect(memory, next_, PROT_NONE);
+  std::memset(usable_, 0, (next_ >> PAGE_SHIFT) * sizeof(Usable));
   buffers_.clear();
   next_ = 0;
 }

@@ -1,5 +1,5 @@
-// Global memory: one reservation of addresses, in which every buffer starts on a page of its own,
-// with unmapped pages around it. One subtraction tells a global address from any other, one table
+// Global memory: one reservation of addresses, in which every buffer has pages of its own, with
+// unmapped ones around them. One subtraction tells a global address from any other, one table
 // look-up whether it lies in a buffer, and a stray access of an untraced run hits a hole.
 #pragma once
 #include <vector>
@@ -19,8 +19,9 @@ class Arena {
     u32 offset, bytes;
   };
 
-  // A buffer of NaN patterns; null if the arena or the machine's memory is full.
-  void* allocate(size_t bytes);
+  // A buffer that begins `lead` bytes, less than a page, behind the start of a page; what surrounds
+  // it in its pages are NaN patterns. Null if the arena or the machine's memory is full.
+  void* allocate(size_t bytes, size_t lead);
   // Gives back all buffers.
   void clear();
 
@@ -28,17 +29,24 @@ class Arena {
   size_t offset_of(uintptr_t address) const { return address - base_; }
   // Whether an aligned access of `width` bytes lies in a buffer.
   bool holds(u32 offset, u32 width) const {
-    return (offset & (PAGE - 1)) + width <= usable_[offset >> PAGE_SHIFT];
+    const Usable page = usable_[offset >> PAGE_SHIFT];
+    const u32 at = offset & (PAGE - 1);
+    return at >= page.begin && at + width <= page.end;
   }
   // Number of the buffer nearest to an offset outside of all of them, or -1 if there is none.
   int nearest(u32 offset) const;
   const Buffer& buffer(int number) const { return buffers_[number]; }
 
  private:
+  // The part of a page that belongs to a buffer; empty outside of all of them.
+  struct Usable {
+    u16 begin, end;
+  };
+
   bool reserve();
 
   uintptr_t base_ = ~uintptr_t(0) - BYTES;  // no address is inside until reserve()
-  u16* usable_ = nullptr;                   // bytes of each page that belong to a buffer
+  Usable* usable_ = nullptr;                // of each page
   size_t next_ = 0;
   std::vector<Buffer> buffers_;
 };
