@@ -132,7 +132,7 @@ def check(
 ) -> None:
     """Compare KERNELS (all, if none is named) with an fp64 reference.
 
-    Exits with 1 if one is wrong.
+    Exits with 1 unless all are right, with nothing found and nothing left out.
     """
     if on == "gpu" and (lacks := why_no_gpu()):
         raise BackendError(f"--on gpu: {lacks}; --on sim uses the simulator")

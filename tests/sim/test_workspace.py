@@ -135,12 +135,10 @@ def changed(text: str, instead: str) -> KernelSpec:
 def test_check_runs_every_configuration():
     report = lab.check(SPEC, device="cpu")
     assert report.ok, report
-    shapes = 3
-    assert [case.config for case in report.cases] == [""] * 4 * shapes + [
-        *(["2 slices"] * shapes + ["5 slices"] * shapes)
-    ]
+    assert {case.config for case in report.cases} == {"", "2 slices", "5 slices"}
     one = lab.check(lab.kernel(SPEC, config="5 slices"), device="cpu")
-    assert one.kernel == f"{NAME} [5 slices]" and len(one.cases) == 4 * shapes
+    assert one.kernel == f"{NAME} [5 slices]"
+    assert {case.config for case in one.cases} == {"5 slices"}
 
 
 def test_check_names_the_configuration_that_is_wrong():
@@ -148,14 +146,15 @@ def test_check_names_the_configuration_that_is_wrong():
     report = lab.check(loses_one, device="cpu")
     assert not report.ok
     assert {case.config for case in report.cases if case.problem} == {"5 slices"}
-    assert "alpha=1.25 beta=-2.0 [5 slices]:" in repr(report)
+    assert "alpha=1.25 beta=-2.0 [5 slices]" in repr(report)
 
 
 def test_a_configuration_may_refuse_a_shape_but_not_all():
     picky = changed("if (g.config > 1)", "if (g.config > 1 || (g.config == 1 && g.M < 30))")
     report = lab.check(picky, device="cpu")
     assert report.ok, report
-    assert sum(case.config == "5 slices" for case in report.cases) == 2
+    taken = [case.M for case in report.cases if case.config == "5 slices"]
+    assert taken and min(taken) >= 30
     useless = changed("if (g.config > 1)", "if (g.config > 0)")
     report = lab.check(useless, device="cpu")
     assert [case.config for case in report.cases if case.problem] == ["5 slices"]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from .. import sim
 from ..core.errors import ArgumentError, LaunchError, RefusedError
 from ..gpu import build, requirements, sandbox, turns
+from ..sim.module import SMS
+from ..sim.trace import Trace
 from ..steps import patch, refusal, registry
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
@@ -111,6 +113,38 @@ class Kernel(Program):
                 if not self.source.trusted:  # what goes wrong is to show here, not at a later call
                     torch.cuda.synchronize()
         return out if moved[2] is out else out.copy_(moved[2])
+
+    def traced(
+        self,
+        matrices: Matrices,
+        factors: tuple[float, float],
+        *,
+        sms: int = SMS,
+        order: int = 0,
+        allow_slow: bool = False,
+    ) -> Trace:
+        """Like a call with A, B and `out`, traced in the simulator.
+
+        matrices: A, B and C, which is written. factors: alpha and beta. sms, order: the machine, as
+        in SimModule.trace. Raises what a call raises, but a kernel that does not run to its end is
+        a finding.
+        """
+        A, B, C = matrices
+        alpha, beta = factors
+        operands.prepare(self.spec, A, B, alpha, beta, C)
+        module = sim.compile_step(self, operands.precision(A, C))
+        return module.trace(
+            *map(operands.array, matrices),
+            M=A.shape[0],
+            N=B.shape[1],
+            K=A.shape[1],
+            alpha=float(alpha),
+            beta=float(beta),
+            config=self.spec.config_index(self.config),
+            sms=sms,
+            order=order,
+            allow_slow=allow_slow,
+        )
 
     def launcher(
         self,

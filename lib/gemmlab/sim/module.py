@@ -29,6 +29,8 @@ ALLOCATED = 256  # what the addresses of cudaMalloc are multiples of, at least
 MALLOCATED = 16  # and those of this machine's memory
 # SMs of the device that the simulator stands in for (include/gemmlab_sim/device.h).
 SMS = 132
+ALLOCATED = 256  # what the addresses of cudaMalloc are multiples of, at least
+MALLOCATED = 16  # and those of this machine's memory
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,13 @@ class KernelSpec:
     `configs` names the step's compiled configurations, in the order of GemmArgs.config.
     `least_shared_bytes`: what will do, with fewer stages, where a block cannot have shared_bytes.
     `precisions` are those that it is compiled for, the usual one first.
+
+    What `lab.check` has to reach: `stages` is how many k tiles are in shared memory at a time, at
+    most. `persistent`: a block takes tile after tile, and `blocks_per_sm` are there at once.
+    `cut_k_tiles`: with so many k tiles it cuts tiles of C along k, on a GPU of 2 or of 5 SMs; 0 if
+    it never does. `cut_waves`: how many waves of tiles are cut, at most. `config_tiles`: the tiles
+    of configurations whose names do not say. `deterministic`: the order in which blocks run changes
+    no bit of C.
     """
 
     name: str
@@ -58,6 +66,28 @@ class KernelSpec:
     workspace: bool = False
     configs: tuple[str, ...] = ()
     least_shared_bytes: int = 0
+    stages: int = 1
+    persistent: bool = False
+    blocks_per_sm: int = 1
+    cut_k_tiles: int = 0
+    config_tiles: tuple[tuple[str, tuple[int, int, int]], ...] = ()
+    cut_waves: int = 1
+    deterministic: bool = True
+
+    @property
+    def takes_any_address(self) -> bool:
+        """Whether A, B and C may begin at any element."""
+        return self.alignment < 16
+
+    def tile_of(self, config: str = "") -> tuple[int, int, int]:
+        """The tile of a configuration: of `config_tiles`, or that which its name begins with.
+
+        Others have the step's.
+        """
+        if config in (tiles := dict(self.config_tiles)):
+            return tiles[config]
+        named = re.match(r"(\d+)x(\d+)\b", config)
+        return (int(named[1]), int(named[2]), self.tile[2]) if named else self.tile
 
     @property
     def family(self) -> str:

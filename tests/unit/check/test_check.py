@@ -8,9 +8,10 @@ import pytest
 from sampling import sampled
 
 import gemmlab as lab
-from gemmlab.check.check import ALPHA_BETA, CONFIG_FACTORS, default_shapes
+from gemmlab.check.plan import ADDED, ALPHA_BETA, few_shapes
 from gemmlab.core.errors import ArgumentError, BackendError
 from gemmlab.run.kernel import Kernel
+from gemmlab.sim.trace import Findings, Trace
 from gemmlab.steps import registry
 
 TILED = "sgemm_03_block_tiling"
@@ -78,12 +79,14 @@ class OffBy(Kernel):
 
     off = 0.0
 
-    def __call__(self, A, B, alpha=1.0, beta=0.0, out=None, *, allow_slow=False):
+    def traced(self, matrices, factors, **_):
+        (A, B, out), (alpha, beta) = matrices, factors
         wide = alpha * (A.double() @ B.double()) + (beta * out.double() if beta else 0)
         lengths = abs(alpha) * A[3].double().norm() * B[:, 5].double().norm()
         lengths += abs(beta * out[3, 5].double()) if beta else 0
         wide[3, 5] += self.off * lengths
-        return out.copy_(wide)
+        out.copy_(wide)
+        return Trace(self.name, *out.shape, A.shape[1], (), Findings())
 
 
 @pytest.mark.parametrize(
@@ -162,7 +165,7 @@ WRONG_16_BIT = {
 def test_wrong_16_bit_kernels_fail(mistake):
     name, changes, found_in = WRONG_16_BIT[mistake]
     wrong = lab.variant(name, changes)
-    shapes = default_shapes(wrong.spec, "sim")[-1:]
+    shapes = few_shapes(wrong.spec)[-1:]
     for types in found_in[-2:]:
         assert not lab.check(wrong, shapes, "cpu", precisions=[types]).ok, types
 
@@ -180,7 +183,7 @@ def test_every_precision_is_checked_the_first_with_all_factors():
     cases = lab.check(HALF, shapes=[(8, 8, 8)], device="cpu").cases
     assert [(c.precision, c.alpha, c.beta) for c in cases] == [
         *(("bf16", *factors) for factors in ALPHA_BETA),
-        *((types, *CONFIG_FACTORS) for types in ALL[1:]),
+        *((types, *ADDED) for types in ALL[1:]),
     ]
     report = lab.check(HALF, shapes=[(8, 8, 8)], device="cpu", precisions=["fp16_fp32"])
     assert {case.precision for case in report.cases} == {"fp16_fp32"}
@@ -223,22 +226,3 @@ def test_right_values_with_a_race_fail_too():
     )
     report = lab.check(careless, shapes=[(32, 32, 64)], device="cpu")
     assert not report.ok and report.findings
-
-
-# ---- shapes ----
-
-
-def test_a_step_of_whole_tiles_is_checked_at_multiples_of_its_tile():
-    spec = registry.get("hgemm_18_wide_tile")
-    assert default_shapes(spec, "sim") == [(128, 256, 64), (256, 256, 192), (128, 768, 128)]
-
-
-def test_a_step_of_smaller_multiples_is_checked_at_edges_and_over_many_tiles_of_k():
-    spec = registry.get("hgemm_18_wide_tile")
-    rows = replace(spec, multiple_of=(1, 8, 8))
-    small = [(1, 8, 8), (2, 8, 24), (1, 24, 16)]
-    assert default_shapes(rows, "sim") == [(131, 264, 264), (128, 256, 72), *small]
-    tiles = replace(spec, multiple_of=(128, 256, 8))
-    assert default_shapes(tiles, "sim")[:2] == [(256, 512, 264), (128, 256, 72)]
-    for shape in default_shapes(tiles, "gpu"):
-        tiles.check_sizes(*shape)

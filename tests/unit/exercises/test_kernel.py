@@ -225,7 +225,7 @@ def on_a_gpu(monkeypatch):
         assert [kernel.title for kernel in kernels] == [SWIZZLED, PLAIN] and sizes == [4096]
         return SimpleNamespace(row=lambda name, size: SimpleNamespace(time_us=times[name]))
 
-    def check(handle, shapes, device, precisions):
+    def check(handle, shapes, device, **_):
         case = Case(*shapes[0], 1.0, 0.0, 0.1)
         return CheckReport(handle.title, {"cpu": "sim", "cuda": "gpu"}[device], (case,))
 

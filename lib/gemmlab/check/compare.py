@@ -1,0 +1,112 @@
+"""The matrices of one run, the reference in double precision, and where a result is wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..core.precision import Precision, precision
+from ..run.kernel import matrices
+from ..steps.spec import KernelSpec
+from .plan import Run
+
+if TYPE_CHECKING:
+    import torch
+
+# Unit roundoff of fp32 is 2**-24. Rounding errors of a sum of K products grow like K * 2**-24 times
+# the standard deviation; eight of them leave room for every order of summation, and TF32 inputs
+# (2**-11 each) are far outside for any K below a million.
+TOLERANCE = 8 * 2.0**-24
+# Tensor cores cut off what does not fit into the sum, instead of rounding it: errors of one sign.
+TOLERANCE_16_BIT = 4 * TOLERANCE
+
+_MARGIN = 64  # elements behind a matrix
+
+
+class Placed:
+    """A matrix inside a buffer of NaN: reading past it spoils the result, writing past it shows."""
+
+    def __init__(self, values: torch.Tensor, offset: int) -> None:
+        end = offset + values.numel()
+        self._buffer = values.new_full((end + _MARGIN,), math.nan)
+        self._outside = (slice(0, offset), slice(end, None))
+        self.matrix = self._buffer[offset:end].view(values.shape)
+        self.matrix.copy_(values)
+
+    def intact(self) -> bool:
+        """Whether all around the matrix is as it was."""
+        return all(bool(self._buffer[part].isnan().all()) for part in self._outside)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The operands of a run, and what C is to be.
+
+    wide: the result in fp64. allowed: the error that each element may have.
+    """
+
+    A: Placed
+    B: Placed
+    C: Placed
+    wide: torch.Tensor
+    allowed: torch.Tensor
+
+    def error(self) -> torch.Tensor:
+        """Of each element of C, as a share of what is allowed."""
+        off = (self.C.matrix.double() - self.wide).abs() / self.allowed
+        return off.nan_to_num(nan=math.inf)
+
+
+def problem(run: Run, device: str) -> Problem:
+    """Normal random A and B, always the same for a shape; NaN in C where it is not read."""
+    import torch
+
+    (M, N, K), (_, beta), types = run.shape, run.factors, precision(run.precision)
+    A, B = matrices(M, N, K, device=device, seed=M * 31 + N * 7 + K, dtype=types.given)
+    made = getattr(torch, types.made)
+    C = torch.full((M, N), math.nan, dtype=made, device=device)
+    if beta != 0:
+        C = torch.randn(M, N, generator=torch.Generator().manual_seed(1)).to(device, made)
+    placed = [Placed(t, offset) for t, offset in zip((A, B, C), run.offsets, strict=True)]
+    return Problem(*placed, *_reference(A, B, C, run.factors, types))
+
+
+def _reference(
+    A: torch.Tensor,
+    B: torch.Tensor,
+    C: torch.Tensor,
+    factors: tuple[float, float],
+    types: Precision,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The result in fp64, and the error that each element may have."""
+    import torch
+
+    (alpha, beta), (wide_a, wide_b) = factors, (A.double(), B.double())
+    wide = alpha * (wide_a @ wide_b)
+    limit = abs(alpha) * wide_a.norm(dim=1)[:, None] * wide_b.norm(dim=0)[None, :]
+    if beta != 0:
+        wide += beta * C.double()
+        limit += abs(beta) * C.double().abs()
+    # An exact zero is allowed no error at all; the smallest normal number keeps 0 / 0 out.
+    smallest = torch.finfo(C.dtype).tiny
+    if types.given == "float32":
+        return wide, TOLERANCE * limit + smallest
+    return wide, TOLERANCE_16_BIT * limit + types.roundoff * wide.abs() + smallest
+
+
+def describe(spec: KernelSpec, given: Problem, error: torch.Tensor, config: str = "") -> str:
+    """Where and how C is wrong, or nothing if it is right."""
+    C, wrong = given.C.matrix, error > 1
+    count = int(wrong.sum())
+    if not count:
+        return "" if given.C.intact() else "it writes outside of C"
+    row, col = (int(i) for i in wrong.nonzero()[0])
+    BM, BN, _ = spec.tile_of(config)
+    nan = int(C.isnan().sum())
+    never = f", {nan} of them NaN (never written, or made from NaN)" if nan else ""
+    return (
+        f"{count} of {C.numel()} elements wrong{never}; the first is C[{row}, {col}] = "
+        f"{float(C[row, col]):.6g}, expected {float(given.wide[row, col]):.6g}; it is element "
+        f"({row % BM}, {col % BN}) of tile ({row // BM}, {col // BN})"
+    )

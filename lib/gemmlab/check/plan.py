@@ -1,0 +1,238 @@
+"""Which runs tell whether a step is right: shapes, factors, addresses, machines at its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from ..core.precision import PRECISIONS
+from ..steps.spec import KernelSpec
+
+Shape = tuple[int, int, int]  # M, N, K
+
+# (alpha, beta): plain product, scaling alone, accumulation, alpha = 0 (C must only be scaled).
+ALPHA_BETA = ((1.0, 0.0), (0.5, 0.0), (1.25, -2.0), (0.0, 1.0))
+# What most runs have: C counts, or holds NaN and must not.
+ADDED, SCALED = (1.25, -2.0), (0.5, 0.0)
+
+# Machines on which a block of a persistent step gets several tiles of a small product, and on which
+# tiles are cut; an odd number of SMs shares out unevenly.
+SMALL_MACHINES = (2, 5)
+_STRIP = 9  # rows of tiles: one more than a strip of kernels/common/order/block_order.cuh
+_NAIVE_K = 33  # the least depth of a step that takes one k at a time
+
+
+@dataclass(frozen=True)
+class Run:
+    """One launch.
+
+    shape: M, N, K. factors: alpha and beta. config: "" if the step chooses. offsets: the elements
+    by which A, B and C begin behind an aligned address. sms: of the simulated GPU, 0 for the usual
+    one. order: in which its blocks are dispatched.
+    """
+
+    shape: Shape
+    factors: tuple[float, float]
+    precision: str
+    config: str = ""
+    offsets: tuple[int, int, int] = (0, 0, 0)
+    sms: int = 0
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The shapes at which a step, or one of its configurations, changes what it does."""
+
+    spec: KernelSpec
+    tile: Shape
+
+    def fit(self, M: int, N: int, K: int) -> Shape:
+        """The next shape upwards that the step takes."""
+        m, n, k = (
+            -(-size // of) * of for size, of in zip((M, N, K), self.spec.multiple_of, strict=True)
+        )
+        return m, n, k
+
+    @property
+    def tail(self) -> int:
+        """What a ragged K has behind its last whole tile; 0 if the step takes whole tiles only."""
+        BK, of = self.tile[2], self.spec.multiple_of[2]
+        return 0 if of >= BK else max(of, BK // 2 // of * of + of % 2)
+
+    def depth(self, tiles: int, ragged: bool = True) -> int:
+        """K of so many tiles, of which the last is ragged if the step takes that."""
+        return tiles * self.tile[2] - (self.tile[2] - self.tail if ragged and self.tail else 0)
+
+    @property
+    def deep(self) -> int:
+        """K for which every stage is filled twice, and the first one three times."""
+        tiles = max(4, 2 * self.spec.stages + 1, -(-_NAIVE_K // self.tile[2]))
+        return self.depth(tiles)
+
+    def rings(self) -> list[Shape]:
+        """One tile of C, and fewer, as many and more k tiles than stages; whole ones and ragged."""
+        BM, BN, _ = self.tile
+        counts = range(1, self.spec.stages + 3)
+        depths = [self.depth(n, ragged=n % 2 == 0) for n in counts] + [self.depth(1)]
+        return unique(self.fit(BM, BN, K) for K in depths)
+
+    def grids(self) -> list[Shape]:
+        """Several tiles each way, and more rows of them than a strip has."""
+        BM, BN, BK = self.tile
+        return [self.fit(_STRIP * BM, 2 * BN, BK), self.fit(2 * BM, 3 * BN, 2 * BK)]
+
+    def edges(self) -> list[Shape]:
+        """Shapes around the limits of tiles, warps, boxes and vectors; none for whole tiles only.
+
+        Each size of a list meets some of the others.
+        """
+        (BM, BN, BK), (m, n, k) = self.tile, self.spec.multiple_of
+        if (m, n, k) == self.tile:
+            return []
+        rows = [BM + 1, 1, 17, BM - 1, 65, BM + 16, BM // 2, 16, BM + 64, 5, 2 * BM - 7]
+        cols = [BN + 1, BN - 1, 1, BN + 8, BN // 2 + 2, BN, BN + 33, 8, BN + 4, 3, BN // 2 + 24]
+        last = [self.deep, BK + 1, BK - 1, self.deep, 1, BK + 8, 2 * BK, BK // 2 + 2, self.deep, 8]
+        count = max(len(rows), len(cols), len(last))
+        sizes = ([of[i % len(of)] for of in (rows, cols, last)] for i in range(count))
+        shapes = (self.fit(*(max(1, size) for size in three)) for three in sizes)
+        return unique(shapes)
+
+    def stores(self) -> list[Shape]:
+        """Rows of C of each alignment: multiples of 8, 4, 2 and 1 elements; of A and B, too."""
+        (BM, BN, BK), of = self.tile, self.spec.multiple_of
+        if of != (1, 1, 1):
+            return []
+        return [(BM // 2 + 1, BN + odd, BK + odd) for odd in (8, 4, 2, 1)]
+
+
+def unique(shapes: Iterable[Shape]) -> list[Shape]:
+    """Each once, in the order in which it first comes."""
+    return list(dict.fromkeys(shapes))
+
+
+def limits(spec: KernelSpec, config: str = "") -> Limits:
+    """Those of a configuration, or of the step's own tile."""
+    return Limits(spec, spec.tile_of(config))
+
+
+def default_runs(
+    spec: KernelSpec, precisions: Sequence[str], configs: Sequence[str], backend: str
+) -> list[Run]:
+    """What is run if nothing else is asked for, what shows most mistakes first.
+
+    configs: the step's own choice, "", or several of its configurations. The first meets every
+    limit with and without C; the others, whose code is largely the same, meet a share of them.
+    """
+    runs: list[Run] = []
+    for number, config in enumerate(configs):
+        own, first = limits(spec, config), number % len(precisions)
+        types = [*precisions[first:], *precisions[:first]]
+        runs += (_thorough if number == 0 else _brief)(own, config, types)
+        if backend == "sim":
+            runs += _machines(own, config, types, brief=number > 0)
+        else:
+            runs += _large(own, config, types)
+    return list(dict.fromkeys(runs))
+
+
+def given_runs(
+    shapes: Sequence[Shape], precisions: Sequence[str], configs: Sequence[str]
+) -> list[Run]:
+    """Shapes that were asked for: in the first precision with all factors, else with one pair."""
+    first, *others = precisions
+    runs = [Run(shape, factors, first, configs[0]) for shape in shapes for factors in ALPHA_BETA]
+    runs += [Run(shape, ADDED, other, configs[0]) for other in others for shape in shapes]
+    return runs + [Run(shape, ADDED, first, one) for one in configs[1:] for shape in shapes]
+
+
+def few_shapes(spec: KernelSpec) -> list[Shape]:
+    """Where there is time for a few only, as in a judge: small, deep, wide, and with edges."""
+    own, (BM, BN, BK), (m, n, k) = limits(spec), spec.tile, spec.multiple_of
+    edges = [own.fit(BM + 3, BN + 1, own.deep), own.fit(BM, BN, BK + 8)]
+    if (m, n, k) == (1, 1, 1):
+        small = [(1, 1, 1), (33, 65, 17), (64, 40, 96)]
+        return [*edges, *small] if max(BM, BN) > 64 else small
+    shapes = [(m, n, k), own.fit(2 * m, n, own.deep), (m, 3 * n, 2 * k)]
+    if (m, n, k) != spec.tile:
+        shapes = [*edges, *shapes]
+    # Long enough in K that tiles of C are cut, if the step cuts them.
+    return [*shapes, (m, 2 * n, 80 * k)] if spec.workspace else shapes
+
+
+def _thorough(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]:
+    """Every limit; a deep product in each precision, the rest in precisions that take turns."""
+    (BM, BN, _), deep = own.tile, own.deep
+    whole, cut = own.fit(BM, BN, deep), own.fit(BM + 3, BN + 5, deep)
+    for i, precision in enumerate(precisions):
+        for factors in ALPHA_BETA if i == 0 else (ADDED, SCALED):
+            yield Run(whole, factors, precision, config)
+    both = [cut, *own.grids(), *own.edges(), *own.stores(), own.fit(BM, BN, 0)]
+    for i, (shape, factors) in enumerate(product(both, (ADDED, SCALED))):
+        yield Run(shape, factors, precisions[(i + i // 2) % len(precisions)], config)
+    for i, shape in enumerate(own.rings()):
+        yield Run(shape, (ADDED, SCALED)[i % 2], precisions[i % len(precisions)], config)
+    yield from _addresses(own, config, precisions)
+
+
+def _brief(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]:
+    """Of a configuration: deep, several tiles, edges, stores and an address, each once."""
+    (BM, BN, _), deep = own.tile, own.deep
+    shapes = [own.fit(BM, BN, deep), own.fit(BM + 3, BN + 5, deep), own.fit(BM, BN, 0)]
+    shapes += [*own.rings()[:1], *own.grids()[1:], *own.edges()[1::2], *own.stores()[1::2]]
+    for i, shape in enumerate(shapes):
+        yield Run(shape, (ADDED, SCALED)[i % 2], precisions[i % len(precisions)], config)
+    yield Run(shapes[1], SCALED, precisions[0], config)
+    yield from list(_addresses(own, config, precisions))[:2]
+
+
+def _machines(own: Limits, config: str, precisions: Sequence[str], brief: bool) -> Iterator[Run]:
+    """Small machines and other orders, on which the result may not depend."""
+    for run in _small(own, config, precisions[0]):
+        yield from (run, replace(run, order=1))
+        other = replace(run, factors=SCALED, precision=precisions[-1])
+        yield from () if brief else (other, replace(other, order=2))
+    if not brief:
+        run = Run(own.grids()[-1], ADDED, precisions[0], config)
+        yield from (run, replace(run, order=1))
+
+
+def _small(own: Limits, config: str, precision: str) -> Iterator[Run]:
+    """Several tiles for a block, and tiles that are cut along k, alone and before whole ones."""
+    spec, (BM, BN, _) = own.spec, own.tile
+    two, five = SMALL_MACHINES
+    edge = 0 if spec.multiple_of[0] == BM else BM // 2 + 5
+    for sms in SMALL_MACHINES if spec.persistent else ():
+        blocks = sms * spec.blocks_per_sm
+        shape = own.fit((blocks + 1) * BM - edge, 2 * BN, own.depth(spec.stages + 2))
+        yield Run(shape, ADDED, precision, config, sms=sms)
+    if spec.cut_k_tiles:
+        K = own.depth(spec.cut_k_tiles)
+        tiles = spec.cut_waves * two * spec.blocks_per_sm + 1 if spec.persistent else 1
+        yield Run(own.fit(tiles * BM - edge, BN, K), ADDED, precision, config, sms=two)
+        yield Run(own.fit(BM, 2 * BN - edge // 2, K), ADDED, precision, config, sms=five)
+
+
+def _addresses(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]:
+    """Views that begin somewhere inside a buffer: at any element, or where the step allows."""
+    spec, (BM, BN, BK) = own.spec, own.tile
+    unit = 1 if spec.takes_any_address else spec.alignment // PRECISIONS[precisions[0]].bytes[0]
+    shapes = own.stores() or [own.fit(BM // 2 + 1, BN, BK + BK // 2)]
+    places = [(unit, unit, unit)]
+    if spec.takes_any_address:
+        places += [(0, 0, 1), (1, 0, 0), (0, 1, 0), (2, 2, 2), (4, 4, 4), (3, 8, 5)]
+    for i, offsets in enumerate(places):
+        for j, factors in enumerate((ADDED, SCALED)):
+            types = precisions[(i + j) % len(precisions)]
+            yield Run(shapes[i // 4 % len(shapes)], factors, types, config, offsets)
+
+
+def _large(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]:
+    """What fills a GPU, and gives each SM several tiles."""
+    BM, BN, BK = own.tile
+    shape = own.fit(8 * BM + 6, 6 * BN + 5, 40 * BK + 3)
+    yield from (Run(shape, factors, precisions[0], config) for factors in (ADDED, SCALED))
+    if own.spec.persistent:
+        waves = own.fit(20 * BM, 20 * BN, own.depth(own.spec.stages + 2))
+        yield from (Run(waves, factors, precisions[0], config) for factors in (ADDED, SCALED))

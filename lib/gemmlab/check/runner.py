@@ -1,0 +1,143 @@
+"""Runs what a check has planned, and keeps what came out: cases, findings, what was left out."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .. import sim
+from ..core import progress
+from ..core.errors import ContextLostError, LaunchError, RefusedError, SlowRunError
+from ..run.kernel import Kernel
+from ..run.kernel import kernel as handle_of
+from ..sim.findings import Finding
+from ..sim.module import SMS
+from .compare import Problem, describe, problem
+from .coverage import Done
+from .plan import Run
+from .report import Case
+
+# Of this machine's processors together, for all runs of a check; a default check takes a fraction.
+BUDGET_SECONDS = 150.0
+_STOPPED = "it does not run to its end"
+# Without any k, pipelines still load their first fragment, of a tile that was never copied, and do
+# not use it; if one did, the values would tell.
+_UNINITIALISED = "uninitialised-read"
+
+
+class Runner:
+    """One check under way.
+
+    Ends early, with what was found, after a run that does not come to its end, and after
+    BUDGET_SECONDS. A shape whose simulation would take minutes is left out.
+    """
+
+    def __init__(self, handle: Kernel, device: str, backend: str, allow_slow: bool) -> None:
+        self._handle, self._device, self._backend = handle, device, backend
+        self._allow_slow = allow_slow
+        self._cases: list[Case] = []
+        self._refused: dict[str, Case] = {}  # by configuration: the last refusal
+        self._findings: dict[tuple, Finding] = {}
+        self._bits: dict[Run, bytes] = {}
+        self._slow: dict[tuple, str] = {}
+        self._stopped = False
+        self.done: list[Done] = []
+        self.left_out: list[str] = []
+
+    def run(self, runs: Sequence[Run]) -> None:
+        """Run all, one after the other."""
+        if self._backend == "sim":
+            with progress.busy(f"compiling {self._handle.title}"):
+                for name in dict.fromkeys(run.precision for run in runs):
+                    sim.compile_step(self._handle, name)
+        end = time.process_time() + BUDGET_SECONDS
+        for i, run in enumerate(progress.bar(runs, f"checking {self._handle.title}")):
+            if self._stopped:
+                break
+            if time.process_time() > end and not self._allow_slow:
+                rest = len(runs) - i
+                self.left_out.append(f"not covered: {rest} of {len(runs)} runs, for lack of time")
+                break
+            if run.shape not in self._slow:
+                self._one(run)
+        self.left_out += [f"not covered: {why}" for why in self._slow.values()]
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """What came out, and of a configuration that refused all shapes one refusal."""
+        ran = {case.config for case in self._cases}
+        none = (case for config, case in self._refused.items() if config not in ran)
+        return (*self._cases, *none)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Each once, however many runs have it."""
+        return tuple(map(str, self._findings.values()))
+
+    def _one(self, run: Run) -> None:
+        given = problem(run, self._device)
+        try:
+            self._cases.append(self._outcome(run, given))
+        except SlowRunError as slow:
+            self._slow[run.shape] = str(slow)
+        except ContextLostError:
+            raise
+        except LaunchError as stopped:
+            case = _case(run, math.inf, str(stopped))
+            if isinstance(stopped, RefusedError) and run.config != self._handle.config:
+                self._refused[run.config] = case
+            else:
+                self._cases.append(case)
+
+    def _outcome(self, run: Run, given: Problem) -> Case:
+        """Launch, and look at the result."""
+        if not self._launched(run, given):
+            self._stopped = True
+            return _case(run, math.inf, _STOPPED)
+        error = given.error()
+        largest = float(error.max()) if error.numel() else 0.0
+        said = describe(self._handle.spec, given, error, run.config)
+        return _case(run, largest, said or self._other_bits(run, given))
+
+    def _launched(self, run: Run, given: Problem) -> bool:
+        """Whether the launch came to its end; what was found on the way is kept."""
+        handle = handle_of(self._handle, run.config)
+        A, B, C = (one.matrix for one in (given.A, given.B, given.C))
+        if self._backend == "gpu":
+            handle(A, B, *run.factors, out=C)
+            self.done.append(Done(run))
+            return True
+        how = {"sms": run.sms or SMS, "order": run.order, "allow_slow": self._allow_slow}
+        trace = handle.traced((A, B, C), run.factors, **how)
+        for found in trace.findings:
+            if found.kind == _UNINITIALISED and run.shape[2] == 0:
+                continue
+            place = (found.kind, found.file, found.line, found.other_file, found.other_line)
+            self._findings.setdefault(place, found)
+        if any(found.fatal for found in trace.findings):
+            return False
+        self.done.append(Done.of(run, trace.launches))
+        return True
+
+    def _other_bits(self, run: Run, given: Problem) -> str:
+        """Compares with the same run whose blocks came in order, bit for bit."""
+        if not self._handle.spec.deterministic or self._backend == "gpu":
+            return ""
+        import torch
+
+        bits = given.C.matrix.contiguous().view(torch.uint8).numpy().tobytes()
+        usual = replace(run, order=0)
+        if self._bits.setdefault(usual, bits) == bits:
+            return ""
+        return "C has other bits where blocks come in another order"
+
+
+def _case(run: Run, error: float, said: str) -> Case:
+    *given, config, offsets, sms, order = (
+        *(run.shape, run.factors, run.precision),
+        *(run.config, run.offsets, run.sms, run.order),
+    )
+    shape, factors, precision = given
+    return Case(*shape, *factors, error, said, config, precision, offsets, sms, order)
