@@ -148,6 +148,8 @@ KINDS = (
     ("missing-fence", False, barriers.unfenced),
     ("transaction-bytes", True, barriers.transaction_bytes),
     ("barrier-misuse", False, barriers.counts_differ),
+    ("barrier-phase", False, barriers.ahead),
+    ("barrier-phase", False, barriers.overtaken),
     ("bad-descriptor", True, wgmma.descriptor),
     ("bad-descriptor", False, wgmma.descriptor),
     ("register-before-wait", False, wgmma.register_before_wait),

@@ -137,7 +137,7 @@ void CpAsync::arrive(Fiber& fiber, u32 end, Mbarrier& barrier, const AsyncOp& op
     return;
   }
   --barrier.pending;
-  barrier.advance();
+  barrier.advance(worker);
 }
 
 }  // namespace sim

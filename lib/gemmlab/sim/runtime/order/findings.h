@@ -55,6 +55,8 @@ enum class Kind : u32 {
   MBARRIER_UNFENCED,   // pc: an operation of the copy engine, other_pc: mbarrier_init
   TRANSACTION_BYTES,   // STUCK in a phase that has all arrivals
   BARRIER_COUNTS,      // two numbers of threads for one named barrier; number: both
+  MBARRIER_AHEAD,  // pc: a wait that may return too early, other_pc: mbarrier_init; number: phase
+  MBARRIER_OVERTAKEN,  // pc: a wait that may last too long, other_pc: mbarrier_init; number: phase
   // Of wgmma (gemmlab/sim/messages/wgmma.py).
   BAD_DESCRIPTOR,          // number: DescriptorFault, 0 A or 1 B, detail, bytes of a pattern's row
   DOUBTFUL_DESCRIPTOR,     // the same, of one that can be executed
