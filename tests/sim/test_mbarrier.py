@@ -17,6 +17,8 @@ MISTAKES = {
     "mbarrier_expect": ("bad-argument", "here", None, "expect fewer at a time", True),
     "mbarrier_parity": ("race", "here", "there", "put __syncthreads() between", False),
     "mbarrier_parity_range": ("bad-argument", "here", None, "2 as the parity", True),
+    "mbarrier_skipped_phase": ("barrier-phase", "here", "there", "the wait returns at once", False),
+    "mbarrier_overtaken": ("barrier-phase", "here", "there", "is for phase 2, which may", False),
     "mbarrier_touched": ("barrier-misuse", "here", "there", "whose value is opaque", False),
     "mbarrier_reused": ("barrier-misuse", "here", "there", "whose value is opaque", False),
     "mbarrier_twice": ("barrier-misuse", "here", "there", "8 bytes of its own", False),

@@ -158,6 +158,9 @@ MISTAKES = {
     "tma_over_writes": (("missing-fence", "here", "there"), "call fence_proxy_async()"),
     "tma_no_bulk_wait": (("overwrite-before-release", "here", "there"), "has finished before"),
     "tma_exit_early": (("unfinished", "here", None), "wait for it"),
+    "tma_store_read_back": (("read-before-wait", "here", "there"), "call bulk_wait<0>() (not"),
+    "tma_store_overwritten": (("write-before-wait", "here", "there"), "need not have written yet"),
+    "tma_store_twice": (("write-before-wait", "here", "here"), "in thread 0, which has started it"),
     "tma_no_commit": (("unfinished", "here", None), "wait for it"),
     "tma_inval": (("unfinished", "here", None), "wait for it"),
     "tma_overrun": (("barrier-overrun", "here", "there"), "already has its 1 arrival;"),
@@ -197,6 +200,18 @@ def test_the_fixed_twin_is_clean(kernel_file, name):
         np.testing.assert_array_equal(C, A)
     C[:] = np.nan
     module.launch(A, A, C, *shape)
+
+
+@pytest.mark.parametrize("traced", [True, False])
+@pytest.mark.parametrize("name", ["tma_exit_early", "tma_no_commit"])
+def test_a_store_that_nobody_waited_for_reads_what_is_there_later(kernel_file, name, traced):
+    """It is delivered, and what it delivers is not what was there when the block ended."""
+    A, C, shape = tiles()
+    C[:] = A  # of a launch before, for example
+    module = kernel_file(name).module("broken")
+    (module.trace if traced else module.launch)(A, A, C, *shape)
+    np.testing.assert_array_equal(C[:-1024], A[:-1024])
+    assert np.isnan(C[-1024:]).all()
 
 
 def test_a_box_too_wide_for_its_swizzle(kernel_file):

@@ -5,6 +5,8 @@ and store. What is modelled: values, barriers, warp collectives, asynchronous co
 engine, tensor cores, clusters, shared-memory wavefronts, global sectors, races. What is not: time,
 caches, occupancy, registers, and the order in which a tensor core adds within an instruction. What
 PTX leaves open is done as late as it allows, so that a missing wait shows.
+Nor is memory better than it has to be: a matrix that is a view begins where the caller's does, a
+__shared__ array is aligned as declared and no better, and what nobody has written is NaN.
 
 What is not seen, because nothing reports it:
 - races in global memory, between blocks or within one;

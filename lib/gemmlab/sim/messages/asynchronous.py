@@ -8,6 +8,8 @@ from .threads import name, who
 
 
 def _read_before_wait(row: RawFinding, line: str, other: str) -> str:
+    if row.number[0]:
+        return f"{line} reads global memory that {_under_way(row, other)} before it is read"
     return (
         f"{line} reads shared memory that {name(row.name)} at {other} fills, and {who(row)} has "
         "not waited for it; wait for the copy, and let the threads that use it know by a barrier"
@@ -15,9 +17,20 @@ def _read_before_wait(row: RawFinding, line: str, other: str) -> str:
 
 
 def _write_before_wait(row: RawFinding, line: str, other: str) -> str:
+    if row.number[0]:
+        return f"{line} writes global memory that {_under_way(row, other)} before the next write"
     return (
         f"{line} writes shared memory that {name(row.name)} at {other} may still fill, so either "
         "value may stay; wait for the first before the second"
+    )
+
+
+def _under_way(row: RawFinding, other: str) -> str:
+    """A store of the copy engine into global memory. number: true, the thread that started it."""
+    return (
+        f"{name(row.name)} at {other} need not have written yet; call bulk_wait<0>() (not "
+        f"bulk_wait_read, which waits for shared memory only) in thread {row.number[1]}, which has "
+        "started it, and let the others know by a barrier,"
     )
 
 
@@ -135,6 +148,8 @@ KINDS = (
     ("missing-fence", False, barriers.unfenced),
     ("transaction-bytes", True, barriers.transaction_bytes),
     ("barrier-misuse", False, barriers.counts_differ),
+    ("barrier-phase", False, barriers.ahead),
+    ("barrier-phase", False, barriers.overtaken),
     ("bad-descriptor", True, wgmma.descriptor),
     ("bad-descriptor", False, wgmma.descriptor),
     ("register-before-wait", False, wgmma.register_before_wait),

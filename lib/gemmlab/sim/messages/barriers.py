@@ -107,6 +107,27 @@ def counts_differ(row: RawFinding, line: str, other: str) -> str:
     )
 
 
+def ahead(row: RawFinding, line: str, other: str) -> str:
+    """A wait that skips a phase."""
+    phase = row.number[0]
+    return (
+        f"{line} waits for phase {phase} of the mbarrier of {other} by its parity, and {who(row)} "
+        f"need not know that phase {phase - 1} is over; while it is not, the wait returns at once. "
+        "Let the thread wait for every phase, or for a thread that has"
+    )
+
+
+def overtaken(row: RawFinding, line: str, other: str) -> str:
+    """A wait whose phase may be the last but one when it looks."""
+    phase = row.number[0]
+    which = f"phase {phase}" if phase >= 0 else "the phase before the first"
+    return (
+        f"{line} waits for {which} of the mbarrier of {other} by its parity, and phase {phase + 1} "
+        f"may be over before {who(row)} has looked; then the wait is for phase {phase + 2}, which "
+        "may never end. Let what completes a phase wait for all who wait for the one before"
+    )
+
+
 def mbarrier_lacks(row: RawFinding, other: str) -> str:
     """What the phase of an mbarrier lacks. number: arrivals, bytes expected, bytes come, phase."""
     arrivals, expected, come, phase = row.number

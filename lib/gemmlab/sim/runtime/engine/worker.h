@@ -70,6 +70,8 @@ class Worker {
     return mechanisms_.get<M>(*this);
   }
   SharedMemory& shared() { return shared_; }
+  // Of the copy engine, in the current block: those that need not have written yet.
+  u32 stores_under_way = 0;
   const Instructions& instructions() const { return requests_.instructions(); }
   const Findings& findings() const { return findings_; }
 

@@ -2,7 +2,8 @@
 // "cp.async.bulk.commit_group", "cp.async.bulk.wait_group".
 //
 // A store reads shared memory when its thread waits for that (.read), and writes global memory when
-// it waits for all of it, or at the end of the block: the latest legal moments.
+// it waits for all of it, or at the end of the block: the latest legal moments. One that nobody has
+// waited for reads after the end, when the memory is another block's: NaN patterns.
 #include "../../include/gemmlab_sim/abi_async.h"
 #include "tma.h"
 
@@ -17,6 +18,8 @@ struct Store {
 
   bool is_read() const { return !copy.empty(); }
   void read(Fiber& fiber);
+  // Whether it writes any of `width` bytes of global memory.
+  bool writes(u32 offset, u32 width) const;
 };
 
 using Group = std::vector<Store>;
@@ -43,6 +46,21 @@ void Store::read(Fiber& fiber) {
   });
 }
 
+bool Store::writes(u32 offset, u32 width) const {
+  const i64 begin = i64(offset) - i64(arena.offset_of(reinterpret_cast<uintptr_t>(box.map.base)));
+  const i64 end = begin + width, stride = box.map.row_stride;
+  if (end <= 0 || !stride) return false;
+  const i64 first = std::max(std::max<i64>(begin, 0) / stride - box.y, i64(0));
+  const i64 last = std::min((end - 1) / stride - box.y, i64(box.map.box_rows) - 1);
+  for (i64 row = first; row <= last; ++row) {
+    const RowPart part = box.part(u32(row));
+    if (part.begin == part.end) continue;
+    const i64 start = part.global - box.map.base;
+    if (start < end && begin < start + (part.end - part.begin)) return true;
+  }
+  return false;
+}
+
 class BulkGroups : public Mechanism {
  public:
   struct Thread {
@@ -52,8 +70,11 @@ class BulkGroups : public Mechanism {
 
   void begin_block(Worker& worker) override {
     threads_.assign(worker.launch().threads(), Thread());
+    worker.stores_under_way = 0;
   }
   void end_block(Worker& worker) override;
+  // The store that will write any of these bytes, and the thread that has started it; or null.
+  const Store* writer_of(u32 offset, u32 width, u32& thread) const;
   Thread& of(const Fiber& fiber) { return threads_[fiber.index]; }
 
  private:
@@ -70,11 +91,26 @@ void BulkGroups::end_block(Worker& worker) {
           store.box.store(store.copy.data());
           continue;
         }
+        store.box.store(std::vector<char>(store.box.bytes(), char(0xff)).data());
         Finding finding = {Kind::UNFINISHED, store.op.pc, 0, worker.block(), t};
         finding.name = store.op.name;
         worker.mutable_findings().add(finding);
       }
   }
+}
+
+const Store* BulkGroups::writer_of(u32 offset, u32 width, u32& thread) const {
+  const auto find = [&](const Group& group) -> const Store* {
+    for (const Store& store : group)
+      if (store.writes(offset, width)) return &store;
+    return nullptr;
+  };
+  for (thread = 0; thread < threads_.size(); ++thread) {
+    if (const Store* store = find(threads_[thread].open)) return store;
+    for (const Group& group : threads_[thread].groups)
+      if (const Store* store = find(group)) return store;
+  }
+  return nullptr;
 }
 
 void start_store(Fiber& fiber, const AsyncOp& op, const Box& box) {
@@ -84,6 +120,7 @@ void start_store(Fiber& fiber, const AsyncOp& op, const Box& box) {
         box, [&](u32 address, u32 bytes) { worker.races().begin_read(fiber, op, address, bytes); });
   count_box(fiber, op, Op::TMA_STORE, box);
   worker.state<BulkGroups>().of(fiber).open.push_back({op, box, {}});
+  ++worker.stores_under_way;
 }
 
 // Until only the newest groups are unfinished.
@@ -94,11 +131,27 @@ void wait_for_groups(Fiber& fiber, u32 newest, bool only_read) {
     for (Store& store : groups[i]) store.read(fiber);
   if (only_read) return;
   for (size_t i = 0; i < done; ++i)
-    for (const Store& store : groups[i]) store.box.store(store.copy.data());
+    for (const Store& store : groups[i]) {
+      store.box.store(store.copy.data());
+      --fiber.worker->stores_under_way;
+    }
   groups.erase(groups.begin(), groups.begin() + i64(done));
 }
 
 }  // namespace
+
+void compare_with_stores(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
+  Worker& worker = *fiber.worker;
+  u32 thread;
+  const Store* store = worker.state<BulkGroups>().writer_of(offset, width, thread);
+  if (!store) return;
+  const Kind kind = access == Access::READ ? Kind::READ_BEFORE_WAIT : Kind::WRITE_BEFORE_WAIT;
+  Finding finding = {kind, pc, store->op.pc, worker.block(), fiber.index};
+  finding.name = store->op.name;
+  finding.number[0] = true;
+  finding.number[1] = thread;
+  worker.mutable_findings().add(finding);
+}
 
 }  // namespace sim
 

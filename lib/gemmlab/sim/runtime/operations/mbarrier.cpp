@@ -22,11 +22,19 @@ Mbarrier& find_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address) {
   return owner->state<Mbarriers>().at(offset);
 }
 
-void Mbarrier::advance() {
+void Mbarrier::advance(Worker& worker) {
   if (pending || missing_bytes()) return;
+  for (const PhaseWaiter& waiter : waiters) {
+    if (arriving[waiter.slot] >= waiter.stamp) continue;
+    Finding finding = {Kind::MBARRIER_OVERTAKEN, waiter.pc, init_pc, worker.block(), waiter.thread};
+    finding.number[0] = i64(phase) - 1;
+    worker.mutable_findings().add(finding);
+  }
+  waiters.clear();
   ++phase;
   pending = count;
   expected = delivered = 0;
+  std::swap(completed_before, completed);
   completed = arriving;
 }
 
@@ -60,7 +68,7 @@ void arrive(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
   }
   if (fiber.worker->launch().traced) fiber.worker->clocks().release(fiber, barrier.arriving);
   --barrier.pending;
-  barrier.advance();
+  barrier.advance(*fiber.worker);
 }
 
 void expect_bytes(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes) {
@@ -102,7 +110,7 @@ u32 end_copy(Worker& worker, Mbarrier& barrier, u32 bytes) {
     finding.number[0] = bytes;
     worker.mutable_findings().add(finding);
   }
-  barrier.advance();
+  barrier.advance(worker);
   return stamp;
 }
 

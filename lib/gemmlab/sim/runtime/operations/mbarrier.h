@@ -5,6 +5,7 @@
 // next one begins. The state is kept here, under the shared address; the bytes there stay opaque.
 #pragma once
 #include <unordered_map>
+#include <vector>
 
 #include "engine/mechanism.h"
 #include "order/race.h"
@@ -32,11 +33,19 @@ struct Mbarrier {
   AsyncOp last_copy = {};
   u32 agent = 0;              // the slot of the copy engine for this barrier (clocks.h), 0 if none
   Clock arriving, completed;  // what is known by those who arrived; by those who wait
+  Clock completed_before;     // `completed` of the phase before the last
+
+  // Waits for the last phase that is over. A wait names its phase by parity, so each has to come to
+  // its end before this phase does.
+  struct PhaseWaiter {
+    u32 pc, slot, stamp, thread;
+  };
+  std::vector<PhaseWaiter> waiters;
 
   // Bytes whose arrival this phase lacks.
   i64 missing_bytes() const { return expected - delivered; }
-  // Begins the next phase if this one is complete.
-  void advance();
+  // Begins the next phase if this one is complete. `worker`: whose doing that is.
+  void advance(Worker& worker);
 };
 
 class Mbarriers : public Mechanism {

@@ -82,6 +82,16 @@ void describe_phase(const Fiber& fiber, Finding& finding) {
 
 const Condition PHASE_END = {"mbarrier_wait", is_phase_over, describe_phase};
 
+// The wait has returned for the last phase that is over. Were the one before it not, which has the
+// other parity, the wait would have returned at once; so the thread has to know that it is.
+void check_generation(Fiber& fiber, const Mbarrier& barrier, const AsyncOp& op) {
+  Worker& worker = *fiber.worker;
+  if (barrier.phase < 2 || worker.clocks().knows_all(fiber, barrier.completed_before)) return;
+  Finding finding = {Kind::MBARRIER_AHEAD, op.pc, barrier.init_pc, worker.block(), fiber.index};
+  finding.number[0] = i64(barrier.phase) - 1;
+  worker.mutable_findings().add(finding);
+}
+
 void wait_for_phase(Fiber& fiber, const AsyncOp& op, u32 address, u32 parity, int line) {
   PhaseWait operands = {&use_own(fiber, op, address), parity};
   if (parity > 1)
@@ -92,7 +102,10 @@ void wait_for_phase(Fiber& fiber, const AsyncOp& op, u32 address, u32 parity, in
   fiber.worker->wait_until(fiber, wait);
   Mbarrier& barrier = *operands.barrier;
   barrier.waited_phase = barrier.phase;
-  if (fiber.worker->launch().traced) fiber.worker->clocks().acquire(fiber, barrier.completed);
+  if (!fiber.worker->launch().traced) return;
+  check_generation(fiber, barrier, op);
+  fiber.worker->clocks().acquire(fiber, barrier.completed);
+  barrier.waiters.push_back({op.pc, fiber.slot, fiber.stamp, fiber.index});
 }
 
 }  // namespace
@@ -139,7 +152,7 @@ void sim_mbarrier_expect_tx(uint32_t address, uint32_t bytes) {
   GEMMLAB_OPERATION("mbarrier_expect_tx");
   sim::Mbarrier& barrier = sim::use_own(fiber, op, address);
   sim::expect_bytes(fiber, barrier, op, bytes);
-  barrier.advance();
+  barrier.advance(*fiber.worker);
 }
 
 void sim_mbarrier_wait(uint32_t address, uint32_t parity, int line) {

@@ -98,6 +98,12 @@ void Clocks::join(Fiber* const* fibers, u32 count) {
   }
 }
 
+bool Clocks::knows_all(const Fiber& fiber, const Clock& clock) const {
+  for (u32 slot = 0; slot < clock.size(); ++slot)
+    if (!knows(fiber, slot, clock[slot])) return false;
+  return true;
+}
+
 bool Clocks::knows_start(const Fiber& fiber, u32 rank) const {
   const u32* known = fiber.clock ? fiber.clock : base_[fiber.rank].data();
   const u32* first = known + rank * threads_;

@@ -53,6 +53,8 @@ class Clocks {
     return (fiber.clock ? fiber.clock : base_[fiber.rank].data())[slot] >= stamp;
   }
 
+  // Whether all that is in a clock is known.
+  bool knows_all(const Fiber& fiber, const Clock& clock) const;
   // Whether anything that the block `rank` has done since its start is known.
   bool knows_start(const Fiber& fiber, u32 rank) const;
 

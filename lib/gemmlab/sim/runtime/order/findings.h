@@ -28,8 +28,9 @@ enum class Kind : u32 {
   LAUNCHER_FAULT,  // a fault of the launcher, which is host code; number: was it thrown
   ASSERTION,       // name: the expression of assert()
   // Of asynchronous operations (gemmlab/sim/messages/asynchronous.py); name: the operation.
-  READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory
-  WRITE_BEFORE_WAIT,       // pc: the write, other_pc: the operation that fills the memory
+  READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory;
+                           // number, for global memory: true, the thread that has started it
+  WRITE_BEFORE_WAIT,       // pc: the write, other_pc: the operation that fills the memory; number
   OVERWRITTEN_WHILE_READ,  // pc: the write, other_pc: the operation that still reads
   COPY_OVERWRITES,         // pc: the operation, other_pc: an access that nothing orders before it
   MISSING_PROXY_FENCE,     // pc: the operation, other_pc: the write that it may not see
@@ -54,6 +55,8 @@ enum class Kind : u32 {
   MBARRIER_UNFENCED,   // pc: an operation of the copy engine, other_pc: mbarrier_init
   TRANSACTION_BYTES,   // STUCK in a phase that has all arrivals
   BARRIER_COUNTS,      // two numbers of threads for one named barrier; number: both
+  MBARRIER_AHEAD,  // pc: a wait that may return too early, other_pc: mbarrier_init; number: phase
+  MBARRIER_OVERTAKEN,  // pc: a wait that may last too long, other_pc: mbarrier_init; number: phase
   // Of wgmma (gemmlab/sim/messages/wgmma.py).
   BAD_DESCRIPTOR,          // number: DescriptorFault, 0 A or 1 B, detail, bytes of a pattern's row
   DOUBTFUL_DESCRIPTOR,     // the same, of one that can be executed
