@@ -53,6 +53,15 @@ _RELEASED_04 = {
         if (lane_id == 0) mbarrier_arrive(empty_addr + used * 8);
       }""",
 }
+_FENCED_04 = {
+    old: new.replace("        __syncwarp();", "        fence_proxy_async();\n        __syncwarp();")
+    for old, new in _RELEASED_04.items()
+}
+# As CUTLASS does on sm_120: all warps that multiply meet at a named barrier, then they arrive.
+_MET_04 = {
+    old: new.replace("        __syncwarp();", "        bar_sync(1, CONSUMERS);")
+    for old, new in _RELEASED_04.items()
+}
 _RELEASED_08 = {
     "with_tile(choose(g), ": "with_tile(TILES - 1, ",  # 64x64
     "    else\n      sums.multiply_tiles(ring, depth, lane_id);": """    else if (depth > 0) {
@@ -77,6 +86,13 @@ _RELEASED_08 = {
 _FENCED_08 = {
     old: new.replace("if (step == 2) sums", "if (step == 2) fence_proxy_async(), sums")
     for old, new in _RELEASED_08.items()
+}
+_MET_08 = {
+    "#include <ptx/grid.cuh>": "#include <ptx/barrier.cuh>\n#include <ptx/grid.cuh>",
+    **{
+        old: new.replace("if (step == 2) sums", "if (step == 2) bar_sync(1, 32 * WARPS), sums")
+        for old, new in _RELEASED_08.items()
+    },
 }
 
 # Name -> the step, and what is changed in its text.
@@ -117,6 +133,8 @@ FAULTS: dict[str, tuple[str, dict[str, str]]] = {
     "03, no barrier before the store": (STORE, {"  __syncthreads();      // and": "  // and"}),
     "03, no wait for the store": (STORE, {"    bulk_wait_read<0>();": "    "}),
     "04, released behind the last loads": (PRODUCER, _RELEASED_04),
+    "04, released behind the last loads, with a proxy fence": (PRODUCER, _FENCED_04),
+    "04, released behind the last loads, with a barrier": (PRODUCER, _MET_04),
     "05, registers: 32 and 240": (
         WIDE,
         {
@@ -128,6 +146,7 @@ FAULTS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "08, released behind the last loads": (ANY, _RELEASED_08),
     "08, released behind the last loads, with a proxy fence": (ANY, _FENCED_08),
+    "08, released behind the last loads, with a barrier": (ANY, _MET_08),
 }
 
 
