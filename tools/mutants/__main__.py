@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 from collections import Counter
@@ -14,8 +15,7 @@ from .pool import Pool
 from .subjects import SUBJECTS
 
 
-def main() -> None:
-    """Run the command line."""
+def _parser() -> argparse.ArgumentParser:
     parser = command.parser("mutants", __doc__)
     parser.add_argument("kernels", nargs="*", help="names of kernels; without any, all of them")
     parser.add_argument("--full", action="store_true", help="write the recorded table")
@@ -29,6 +29,12 @@ def main() -> None:
         action="store_true",
         help="lab.check on those made by hand; with --full, records the verdicts on those judged",
     )
+    return parser
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = _parser()
     arguments = parser.parse_args()
     if arguments.by_hand:
         return trial(arguments)

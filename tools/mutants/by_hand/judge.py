@@ -42,7 +42,7 @@ def judge(mutant: HandMade) -> dict:
 def witnessed(mutant: HandMade) -> str:
     """What the mutant's witness shows, "" for nothing."""
     answer = in_child(partial(_shown, mutant), CPU_SECONDS, WALL_SECONDS)
-    return answer.get("shown", answer.get("verdict"))
+    return answer.get("shown") or answer.get("verdict", "")
 
 
 def _shown(mutant: HandMade) -> dict:
