@@ -183,6 +183,7 @@ campaign: mutants fuzz
 
 mutants: test-env
 	$(PY) -m tools.mutants --full
+	$(PY) -m tools.mutants --by-hand --full
 
 fuzz: test-env
 	$(PY) -m tools.fuzz 1 $(FUZZ_CASES)

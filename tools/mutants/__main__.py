@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 from collections import Counter
 
 from .. import command
 from . import table
+from .by_hand.trial import trial
 from .mutants import Mutant, mutants
 from .pool import Pool
 from .subjects import SUBJECTS
 
 
-def main() -> None:
-    """Run the command line."""
+def _parser() -> argparse.ArgumentParser:
     parser = command.parser("mutants", __doc__)
     parser.add_argument("kernels", nargs="*", help="names of kernels; without any, all of them")
     parser.add_argument("--full", action="store_true", help="write the recorded table")
@@ -23,7 +24,20 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="show every verdict")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--fresh", action="store_true", help="do not use remembered verdicts")
+    parser.add_argument(
+        "--by-hand",
+        action="store_true",
+        help="lab.check on those made by hand; with --full, records the verdicts on those judged",
+    )
+    return parser
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = _parser()
     arguments = parser.parse_args()
+    if arguments.by_hand:
+        return trial(arguments)
     if unknown := set(arguments.kernels) - {s.name for s in SUBJECTS}:
         parser.error(
             f"no kernel is called {', '.join(sorted(unknown))}; there are "

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import resource
-import select
-import signal
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,11 +22,11 @@ from gemmlab import sim
 from gemmlab.core.errors import BuildError, LaunchError
 from gemmlab.sim import build
 
+from .child import in_child
 from .subjects import Run, Subject, subject
 
 CPU_SECONDS = 30
 WALL_SECONDS = 240
-MEMORY_BYTES = 8 << 30
 
 
 def judge(job: dict) -> dict:
@@ -117,44 +114,10 @@ def serve() -> None:
     build.runtime()
     for line in sys.stdin:
         started = time.perf_counter()
-        verdict = _in_child(json.loads(line))
+        job = json.loads(line)
+        verdict = in_child(partial(judge, job), CPU_SECONDS, WALL_SECONDS)
         verdict["seconds"] = round(time.perf_counter() - started, 2)
         print(json.dumps(verdict), flush=True)
-
-
-def _in_child(job: dict) -> dict:
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
-            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
-            os.write(writing, json.dumps(judge(job)).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    answer = _read(reading, time.monotonic() + WALL_SECONDS)
-    os.close(reading)
-    if answer is None:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    if answer:
-        return json.loads(answer)
-    ended_by = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    if ended_by == signal.SIGXCPU:
-        return {"verdict": "endless", "wrong": True}
-    return {"verdict": "crash", "message": f"signal {ended_by}" if ended_by else "no answer"}
-
-
-def _read(pipe: int, deadline: float) -> bytes | None:
-    """All that the child writes, or None if it takes longer than it may."""
-    parts: list[bytes] = []
-    while select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-        part = os.read(pipe, 65536)
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
-    return None
 
 
 if __name__ == "__main__":

@@ -121,7 +121,8 @@ def _without_copies(mutants: Sequence[Mutant], verdicts: Sequence[dict]) -> list
 
 def _fingerprint() -> str:
     """What verdicts rest on besides the kernel: the simulator and how they are reached."""
-    files = (HERE / "judge.py", HERE / "subjects.py", *sorted(build.HERE.rglob("*.*")))
+    own = (HERE / f"{name}.py" for name in ("judge", "child", "subjects"))
+    files = (*own, *sorted(build.HERE.rglob("*.*")))
     digest = hashlib.sha256()
     for file in files:
         if file.suffix in (".py", ".h", ".cuh", ".cpp"):
