@@ -22,6 +22,7 @@ class Runtime:
         self.free_all = library.gemmlab_sim_free_all
         self.begin = library.gemmlab_sim_begin
         self.begin.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_double]
+        self.begin.argtypes.append(ctypes.c_uint32)
         self.call = library.gemmlab_sim_call
         self.cancel = library.gemmlab_sim_cancel
         library.gemmlab_sim_memory.restype = ctypes.c_size_t

@@ -41,11 +41,14 @@ class Shape:
 
 @dataclass(frozen=True)
 class How:
-    """How to run it: counted or not, on how many OS threads, and whether it may take long."""
+    """How to run it: counted or not, on how many OS threads, whether it may take long, and the
+    order of the blocks, a seed.
+    """
 
     traced: bool
     threads: int
     allow_slow: bool
+    order: int = 0
 
 
 class SimModule:
@@ -78,15 +81,17 @@ class SimModule:
         config: int = -1,
         threads: int | None = None,
         allow_slow: bool = False,
+        order: int = 0,
     ) -> None:
         """Run the kernel without counting. C is read and written.
 
         A, B, C: contiguous NumPy arrays. config: GemmArgs.config. threads: OS threads to use, by
-        default one a processor. allow_slow: let it take longer than a minute.
+        default one a processor. allow_slow: let it take longer than a minute. order: a seed, by
+        which blocks are dispatched and, if they may communicate, take turns; 0: by their numbers.
         Raises LaunchError if the launch is refused, would take too long, or the kernel did not run
         to its end (out of bounds, deadlock, ...).
         """
-        how = How(False, threads or _processors(), allow_slow)
+        how = How(False, threads or _processors(), allow_slow, order)
         _, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         fatal = [finding for finding in findings if finding.fatal]
         if fatal:
@@ -107,12 +112,14 @@ class SimModule:
         config: int = -1,
         threads: int | None = None,
         allow_slow: bool = False,
+        order: int = 0,
     ) -> Trace:
         """Run the kernel and count its memory requests by source line; look for races and the like.
 
+        Arguments as those of `launch`.
         What is wrong with the kernel is in the trace's `findings`, not raised.
         """
-        how = How(True, threads or _processors(), allow_slow)
+        how = How(True, threads or _processors(), allow_slow, order)
         seen, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         return Trace(
             kernel=self.name,
@@ -165,7 +172,7 @@ class SimModule:
             *matrix_places(matrices, starts),
             *array_places(self._built.table.arrays, self._source),
         )
-        runtime.begin(self._handle, how.traced, how.threads, budget_seconds())
+        runtime.begin(self._handle, how.traced, how.threads, budget_seconds(), how.order)
         scratch = self._allocate_workspace(args)
         if scratch is None:
             return 0, places  # its function has failed, which is a finding
@@ -226,6 +233,7 @@ class SimModule:
             len(table.kernels),
             int(table.plain_order),
             ctypes.c_int64(table.dynamic_offset),
+            int(table.communicates),
         )
         if handle is None:
             raise LaunchError(f"{self.name}: its library is not where the dynamic linker put it")
