@@ -72,7 +72,7 @@ void GlobalRaceCheck::begin_launch(u32 threads, bool plain, GridUse* use, GridOr
   order_ = order;
   table_ = order ? &order->table : &own_;
   table_->resize();
-  calm_.assign(plain && !order ? arena.pages() * (Arena::PAGE / 4) : 0, 0);
+  calm_.assign(plain && !order ? arena.pages() * (Arena::PAGE / 4 + 16) : 0, 0);
   first_round_ = order ? order->round : round_ + 1;
   if (order) round_ = order->round;
 }
@@ -105,14 +105,12 @@ inline GlobalTable::Page& GlobalRaceCheck::page_at(u32 offset, u32 end) {
 // The barrier since which a word is calm, 0 if it is not: its cells' writers are known to all, and
 // two threads have read each since the barrier, one of which at least is not the next writer.
 inline u32 GlobalRaceCheck::calm_since(const Fiber& fiber, GlobalTable::Page& page, u32 word) {
-  const GlobalCell* const first = page.cell(word);
-  return std::all_of(first, first + (4 >> page.shift),
-                     [&](const GlobalCell& cell) {
-                       return cell.round == round_ && cell.write.stamp <= fiber.synced &&
-                              cell.read[1].stamp > fiber.synced;
-                     })
-             ? fiber.synced
-             : 0;
+  const GlobalCell* cell = page.cell(word);
+  for (const GlobalCell* const end = cell + (4 >> page.shift); cell != end; ++cell)
+    if (cell->round != round_ || cell->write.stamp > fiber.synced ||
+        cell->read[1].stamp <= fiber.synced)
+      return 0;
+  return fiber.synced;
 }
 
 template <class Visit>
@@ -124,7 +122,7 @@ inline void GlobalRaceCheck::for_each_cell(const Fiber& fiber, u32 offset, u32 b
     for (; offset < stop; offset += 1u << page.shift, ++cell) {
       if (cell->round != round_) *cell = {round_, {}, {}};
       visit(*cell);
-      if (!calm_.empty()) calm_[offset / 4] = calm_since(fiber, page, offset & ~3u);
+      if (!calm_.empty()) calm_[calm_at(offset)] = calm_since(fiber, page, offset & ~3u);
     }
   }
 }

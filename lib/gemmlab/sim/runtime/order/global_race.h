@@ -80,14 +80,15 @@ class GlobalRaceCheck {
   void begin(u64 cluster);
   void end();
 
-  // By words of memory the barrier since which all of its cells are calm (race.h); null in kernels
-  // for which that is of no use. Each fiber has it, so that most reads look at nothing else.
+  // By words of memory (calm_at) the barrier since which all of its cells are calm (race.h); null
+  // in kernels for which that is of no use. Each fiber has it, so that most reads look at nothing
+  // else.
   const u32* calm() const { return calm_.empty() ? nullptr : calm_.data(); }
   // Whether a read would change nothing and report nothing.
   static bool is_calm(const Fiber& fiber, u32 offset, u32 width) {
     if (!fiber.global_calm) return false;
-    for (u32 word = offset / 4; word <= (offset + width - 1) / 4; ++word)
-      if (fiber.global_calm[word] != fiber.synced) return false;
+    for (u32 done = 0; done < width; done += 4)
+      if (fiber.global_calm[calm_at(offset + done)] != fiber.synced) return false;
     return true;
   }
   void read(const Fiber& fiber, u32 offset, u32 bytes, u32 pc, bool is_strong = false);
@@ -102,6 +103,8 @@ class GlobalRaceCheck {
 
  private:
   static constexpr u32 STRONG = 1u << 31;
+  // A cache line further for each page: the words of a column of a matrix are in all cache sets.
+  static u32 calm_at(u32 offset) { return offset / 4 + offset / Arena::PAGE * 16; }
   static bool both_strong(u32 pc, const GlobalAccess& other) { return pc & other.pc & STRONG; }
   // Calls visit(cell) for each cell of the memory, and notes whether it is calm then.
   template <class Visit>
