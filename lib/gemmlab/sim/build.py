@@ -45,6 +45,7 @@ _KERNEL_FLAGS = (
     "-ffp-contract=off",
     "-fsanitize=thread,bounds",
     "--param=tsan-instrument-func-entry-exit=0",
+    "--param=tsan-distinguish-volatile=1",
     "-fno-strict-aliasing",
     "-fno-extern-tls-init",
     "-fno-thread-jumps",

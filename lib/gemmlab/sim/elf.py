@@ -19,6 +19,10 @@ _PLAIN = re.compile(
 )
 
 
+# By what the blocks of a grid may tell each other something.
+_COMMUNICATION = re.compile(r"sim_atomic|sim_threadfence|__tsan_volatile_(read|write)\d+")
+
+
 @dataclass(frozen=True)
 class KernelFacts:
     """A function of a kernel library, by its address there.
@@ -55,8 +59,16 @@ def read_facts(elf) -> tuple[KernelFacts, ...]:
 
 def has_plain_order(elf) -> bool:
     """Whether nothing but __syncthreads can order the threads of the library's kernels."""
-    names = (s.name for s in elf.get_section_by_name(".dynsym").iter_symbols())
-    return all(_PLAIN.fullmatch(name) for name in names if name.startswith("sim_"))
+    return all(_PLAIN.fullmatch(name) for name in _imports(elf) if name.startswith("sim_"))
+
+
+def communicates(elf) -> bool:
+    """Whether blocks of the library's kernels may communicate: atomics, fences, volatile."""
+    return any(_COMMUNICATION.fullmatch(name) for name in _imports(elf))
+
+
+def _imports(elf) -> list[str]:
+    return [symbol.name for symbol in elf.get_section_by_name(".dynsym").iter_symbols()]
 
 
 def _owner(array: str, functions: set[str]) -> str | None:

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from .abi import LineOf, RawFinding
-from .messages import asynchronous, threads
-from .messages.threads import race_write_write
+from .messages import asynchronous, grid, threads
 
 # runtime/order/findings.h's Kind, in its order: slug, fatal, sentence.
-KINDS = (*threads.KINDS, *asynchronous.KINDS)
+KINDS = (*threads.KINDS, *asynchronous.KINDS, *grid.KINDS)
+# Two sides of one kind: they stand in one order, whoever came first.
+_SYMMETRIC = (threads.race_write_write, grid.race_write_write)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def _place(finding: Finding) -> tuple:
 def _explain_one(row: RawFinding, line_of: LineOf) -> Finding:
     slug, fatal, sentence = KINDS[row.kind]
     places = [(line_of(pc) or (None, None))[:2] for pc in (row.pc, row.other_pc)]
-    if sentence is race_write_write:  # two sides of one kind: one order, whoever came first
+    if sentence in _SYMMETRIC:
         places.sort(key=lambda place: (place[0] or "", place[1] or 0))
     (file, line), (other_file, other_line) = places
     other = f"line {other_line}" if other_file == file else f"{other_file}:{other_line}"

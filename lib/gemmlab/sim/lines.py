@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .elf import KernelFacts, has_plain_order, read_facts
+from .elf import KernelFacts, communicates, has_plain_order, read_facts
 
 # file, line, column
 Frame = tuple[str, int, int]
@@ -41,6 +41,7 @@ class LineTable:
     arrays: tuple[SharedArray, ...]
     kernels: tuple[KernelFacts, ...] = ()
     plain_order: bool = False
+    communicates: bool = False
 
     def locate(self, pc: int, own: Path, hidden: Path) -> Frame | None:
         """The innermost place in the file `own`, else the innermost outside of the folder `hidden`.
@@ -70,13 +71,14 @@ class LineTable:
         """As text, for the cache."""
         arrays = [(a.name, a.offset, a.bytes) for a in self.arrays]
         kernels = [(k.offset, k.max_threads, k.static_bytes) for k in self.kernels]
-        parts = [self.starts, self.sites, self.frames, arrays, kernels, self.plain_order]
+        parts = [self.starts, self.sites, self.frames, arrays, kernels]
+        parts += [self.plain_order, self.communicates]
         return json.dumps(parts)
 
     @classmethod
     def from_json(cls, text: str) -> LineTable:
         """What to_json wrote."""
-        starts, sites, frames, arrays, kernels, plain_order = json.loads(text)
+        starts, sites, frames, arrays, kernels, *order = json.loads(text)
         places = tuple(tuple(tuple(frame) for frame in site) for site in frames)
         return cls(
             starts=tuple(starts),
@@ -84,7 +86,8 @@ class LineTable:
             frames=places,
             arrays=tuple(SharedArray(*a) for a in arrays),
             kernels=tuple(KernelFacts(*k) for k in kernels),
-            plain_order=plain_order,
+            plain_order=order[0],
+            communicates=order[1],
         )
 
 
@@ -96,14 +99,14 @@ def read_library(path: Path) -> LineTable:
     with path.open("rb") as file:
         elf = ELFFile(file)
         arrays = tuple(_shared_arrays(elf))
-        kernels, plain_order = read_facts(elf), has_plain_order(elf)
+        kernels, order = read_facts(elf), (has_plain_order(elf), communicates(elf))
         dwarf = elf.get_dwarf_info()
         for unit in dwarf.iter_CUs():
             places.update(_unit_places(dwarf, unit))
     numbers: dict[tuple[Frame, ...], int] = {}
     starts = tuple(sorted(places))
     sites = tuple(numbers.setdefault(places[start], len(numbers)) for start in starts)
-    return LineTable(starts, sites, tuple(numbers), arrays, kernels, plain_order)
+    return LineTable(starts, sites, tuple(numbers), arrays, kernels, *order)
 
 
 def shared_arrays(compiled: Path) -> dict[str, bool]:

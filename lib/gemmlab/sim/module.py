@@ -49,8 +49,8 @@ class Shape:
 class How:
     """How to run it: counted or not, on how many OS threads, and whether it may take long.
 
-    sms: how many SMs the launcher is told of. order: in which blocks are dispatched: 0 by number, 1
-    from the last one, others are permutations.
+    sms: how many SMs the launcher is told of. order: a seed, by which blocks are dispatched and, if
+    they may communicate, take turns: 0 by number, 1 from the last one, others are permutations.
     """
 
     traced: bool
@@ -90,17 +90,19 @@ class SimModule:
         config: int = -1,
         threads: int | None = None,
         allow_slow: bool = False,
+        order: int = 0,
     ) -> None:
         """Run the kernel without counting. C is read and written.
 
         A, B, C: contiguous NumPy arrays. Of a view the kernel gets an address as far behind a
         multiple of 256 as the view begins behind the memory that it shows. config: GemmArgs.config.
         threads: OS threads to use, by default one a processor. allow_slow: let it take longer than
-        a minute.
+        a minute. order: a seed, by which blocks are dispatched and, if they may communicate, take
+        turns; 0: by their numbers, 1: from the last one.
         Raises LaunchError if the launch is refused, would take too long, or the kernel did not run
         to its end (out of bounds, deadlock, ...).
         """
-        how = How(False, threads or _processors(), allow_slow)
+        how = How(False, threads or _processors(), allow_slow, order=order)
         _, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         fatal = [finding for finding in findings if finding.fatal]
         if fatal:
@@ -126,9 +128,8 @@ class SimModule:
     ) -> Trace:
         """Run the kernel and count its memory requests by source line; look for races and the like.
 
-        sms: how many SMs the launcher is told of. order: in which blocks are dispatched: 0 by
-        number, 1 from the last one, others are permutations. What is wrong with the kernel is in
-        the trace's `findings`, not raised.
+        Arguments as those of `launch`. sms: how many SMs the launcher is told of. What is wrong
+        with the kernel is in the trace's `findings`, not raised.
         """
         integer("sms", sms, 1, 2**31 - 1, allowed="expected 1 or more", kind=Integral)
         integer("order", order, 0, 2**32 - 1, allowed="expected 0 or more", kind=Integral)
@@ -248,6 +249,7 @@ class SimModule:
             len(table.kernels),
             int(table.plain_order),
             ctypes.c_int64(table.dynamic_offset),
+            int(table.communicates),
         )
         if handle is None:
             raise LaunchError(f"{self.name}: its library is not where the dynamic linker put it")

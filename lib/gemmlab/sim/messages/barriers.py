@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..abi import RawFinding
+from . import grid
 from .threads import count_bytes, name, who
 
 
@@ -152,4 +153,8 @@ def _arrivals(count: int) -> str:
 
 
 # By the name of a wait, what a stuck one lacks.
-LACKS = {b"mbarrier_wait": mbarrier_lacks, b"bar_sync": _named_barrier_lacks}
+LACKS = {
+    b"mbarrier_wait": mbarrier_lacks,
+    b"bar_sync": _named_barrier_lacks,
+    b"a loop that polls global memory": grid.poll_lacks,
+}

@@ -47,18 +47,20 @@ extern "C" {
 
 // Describes the kernel library that holds `address`. `starts` (rising) and `sites` give the place
 // in the source of all code from one start to the next; `arrays` are offset, bytes of each
-// __shared__ array; `kernels` and `plain_order` are described in module.h. Returns null if no
-// library holds the address.
+// __shared__ array; `kernels`, `plain_order` and `communicates` are described in module.h. Returns
+// null if no library holds the address.
 const void* gemmlab_sim_module(uintptr_t address, const uint32_t* starts, const uint32_t* sites,
                                uint32_t site_count, const sim::SharedArray* arrays,
                                uint32_t array_count, const sim::KernelFacts* kernels,
-                               uint32_t kernel_count, int plain_order, int64_t dynamic_offset) {
+                               uint32_t kernel_count, int plain_order, int64_t dynamic_offset,
+                               int communicates) {
   auto module = std::make_unique<sim::Module>();
   if (!sim::find_library(address, *module)) return nullptr;
   module->arrays.assign(arrays, arrays + array_count);
   module->kernels.assign(kernels, kernels + kernel_count);
   module->has_plain_order = plain_order != 0;
   module->dynamic_offset = dynamic_offset;
+  module->communicates = communicates != 0;
   module->site_of_pc.resize(module->code_bytes + 1);
   for (uint32_t i = 0; i < site_count; ++i) {
     const uint32_t end = i + 1 < site_count ? starts[i + 1] : module->code_bytes;
@@ -76,7 +78,7 @@ size_t gemmlab_sim_memory() { return sim::Arena::BYTES; }
 void gemmlab_sim_free_all() { sim::arena.clear(); }
 
 // To be called before a kernel's launcher: all that it launches adds to one result. sms: how many
-// the launcher is told of. order: in which blocks are dispatched (grid.h).
+// the launcher is told of. order: in which blocks are dispatched, a seed (engine/turns.h).
 void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double budget_s, int sms,
                        uint32_t order) {
   sim::session.module = static_cast<const sim::Module*>(module);
@@ -180,8 +182,13 @@ void sim_syncthreads(int line) {
   fiber.worker->synchronize_block(fiber, fiber.pc_of(__builtin_return_address(0)), line);
 }
 
-// What a thread wrote before is seen by whoever sees what it writes after.
-void sim_threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+// Its kernels take turns, so memory is in order anyway; the fence counts for races.
+void sim_threadfence() {
+  sim::Fiber& fiber = *sim::running_fiber();
+  sim::Worker& worker = *fiber.worker;
+  if (worker.launch().traced) worker.globals().fence(fiber);
+  worker.cluster().offer_turn();
+}
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -1,6 +1,7 @@
 // What g++ -fsanitize=thread calls before every load and store of a kernel, and -fsanitize=bounds
 // at an index outside of its array. The sanitizers' own libraries are not linked.
 #include "memory/access.h"
+#include "operations/polling.h"
 
 namespace sim {
 
@@ -15,6 +16,21 @@ void on_range(const char* address, size_t bytes, const void* return_address) {
       on_access<4, A>(address + done, return_address);
     else
       on_access<2, A>(address + done, return_address);
+}
+
+// A volatile access. Where clusters may communicate, a loop of such reads waits for a change.
+template <u32 Log2Width, Access A>
+void on_volatile(const void* address, const void* return_address) {
+  Fiber* fiber = running_fiber();
+  if (!fiber) return;
+  constexpr u32 WIDTH = 1u << Log2Width;
+  if (arena.holds_address(address, WIDTH)) {
+    fiber->worker->cluster().offer_turn();
+    if (A == Access::READ)
+      note_poll(*fiber, address, WIDTH, bits_at(address, WIDTH), STRONG_POLLS,
+                fiber->pc_of(return_address));
+  }
+  if (hooks.load(std::memory_order_relaxed)) examine<Log2Width, A, true>(address, return_address);
 }
 
 // What the compiler describes at an index check; the layout is its own.
@@ -39,11 +55,17 @@ struct IndexCheck {
   extern "C" void __tsan_##name(void* address) {                                           \
     sim::on_access<log2_width, sim::Access::access>(address, __builtin_return_address(0)); \
   }
-#define GEMMLAB_HOOKS(bytes, log2_width)                \
-  GEMMLAB_HOOK(read##bytes, log2_width, READ)           \
-  GEMMLAB_HOOK(write##bytes, log2_width, WRITE)         \
-  GEMMLAB_HOOK(unaligned_read##bytes, log2_width, READ) \
-  GEMMLAB_HOOK(unaligned_write##bytes, log2_width, WRITE)
+#define GEMMLAB_VOLATILE(name, log2_width, access)                                           \
+  extern "C" void __tsan_volatile_##name(void* address) {                                    \
+    sim::on_volatile<log2_width, sim::Access::access>(address, __builtin_return_address(0)); \
+  }
+#define GEMMLAB_HOOKS(bytes, log2_width)                  \
+  GEMMLAB_HOOK(read##bytes, log2_width, READ)             \
+  GEMMLAB_HOOK(write##bytes, log2_width, WRITE)           \
+  GEMMLAB_HOOK(unaligned_read##bytes, log2_width, READ)   \
+  GEMMLAB_HOOK(unaligned_write##bytes, log2_width, WRITE) \
+  GEMMLAB_VOLATILE(read##bytes, log2_width, READ)         \
+  GEMMLAB_VOLATILE(write##bytes, log2_width, WRITE)
 
 GEMMLAB_HOOKS(1, 0)
 GEMMLAB_HOOKS(2, 1)

@@ -10,7 +10,9 @@
 #include <functional>
 #include <mutex>
 
+#include "order/global_race.h"
 #include "order/race.h"
+#include "turns.h"
 #include "memory/types.h"
 
 namespace sim {
@@ -35,12 +37,28 @@ class PutOff {
   std::deque<std::function<void()>> work_;
 };
 
+// What the clusters of a launch share.
+struct Grid {
+  u64 clusters = 0;
+  std::atomic<u64> next{0};         // how many have been dispatched
+  std::vector<u32> dispatch;        // in which order; empty: by their numbers
+  std::atomic<bool> failed{false};  // memory ran out
+  Turns turns;
+  GridUse use;      // of global memory, if clusters run at the same time
+  GridOrder order;  // of its accesses, if they take turns
+
+  static constexpr u64 NONE = ~u64(0);
+  // The number of the next cluster, NONE if all have been dispatched.
+  u64 take();
+};
+
 class Cluster {
  public:
   RaceCheck races;
+  GlobalRaceCheck globals{races.clocks()};
   PutOff copies;
 
-  void begin_launch(u32 ranks, u32 threads, bool traced);
+  void begin_launch(u32 group, u32 ranks, u32 threads, bool traced, Grid& grid);
   void set_worker(u32 rank, Worker& worker) { workers_[rank] = &worker; }
   u32 ranks() const { return ranks_; }
   // The block that runs as `rank`, null if there is none.
@@ -48,10 +66,9 @@ class Cluster {
   bool is_running(u32 rank) const { return running_ >> rank & 1; }
 
   // ---- called by the OS thread of each rank ----
-  // Waits until all blocks of the last cluster are done. Returns the number of the next one, taken
-  // from `counter`, the same for all ranks; NONE if one of them says that it cannot go on.
-  static constexpr u64 NONE = ~u64(0);
-  u64 next(std::atomic<u64>& counter, bool can_go_on);
+  // Waits until all blocks of the last cluster are done. Returns the number of the next one, the
+  // same for all ranks; Grid::NONE if there is none, or if one of them says that it cannot go on.
+  u64 next(bool can_go_on);
   void wait_for_turn(u32 rank);
   // The rank cannot go on. Returns when it may try again; not AGAIN: it should give up.
   enum class Turn { AGAIN, STUCK, ABANDONED };
@@ -59,6 +76,11 @@ class Cluster {
   void leave(u32 rank, bool abandoned);
   // The rank went on, so others may be able to.
   void note_progress() { idle_ = 0; }
+  // Something that other clusters may want to come before.
+  void offer_turn() {
+    if (grid_->turns.taken()) park([&] { grid_->turns.offer(group_); });
+  }
+  Grid& grid() { return *grid_; }
   bool is_abandoned() const { return abandoned_; }
 
   // ---- for the watchdog, which is a thread of its own ----
@@ -67,9 +89,13 @@ class Cluster {
     busy_ = true;
     note_headway();
   }
-  void note_headway() { headway_.store(headway() + 1, std::memory_order_relaxed); }
+  void note_headway() {
+    headway_.store(headway() + 1, std::memory_order_relaxed);
+    if (grid_->turns.taken()) grid_->turns.note_headway();
+  }
   u32 headway() const { return headway_.load(std::memory_order_relaxed); }
   bool is_busy() const { return busy_; }
+  bool is_parked() const { return parked_; }  // until its turn
   void give_up() { given_up_ = true; }
   bool is_given_up() const { return given_up_; }
 
@@ -82,11 +108,19 @@ class Cluster {
   void thread_ended(const Fiber& fiber);
 
  private:
+  u64 take();
   void begin();
   void hand_on(u32 rank);
   void complete_barrier();
+  template <class Wait>
+  void park(Wait wait) {
+    parked_ = true;
+    wait();
+    parked_ = false;
+  }
 
-  u32 ranks_ = 1, threads_ = 0;
+  Grid* grid_ = nullptr;
+  u32 group_ = 0, ranks_ = 1, threads_ = 0;
   bool traced_ = false;
   Worker* workers_[MAX_RANKS] = {};
 
@@ -101,7 +135,7 @@ class Cluster {
   bool stuck_ = false, abandoned_ = false;
 
   std::atomic<u32> headway_{0};
-  std::atomic<bool> busy_{false}, given_up_{false};
+  std::atomic<bool> busy_{false}, parked_{false}, given_up_{false};
 
   u32 arrivals_ = 0;  // of threads that have not ended
   u32 live_threads_ = 0;

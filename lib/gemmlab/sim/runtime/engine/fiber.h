@@ -40,6 +40,7 @@ struct Condition {
   bool (*holds)(Fiber& fiber);
   // Adds to a deadlock's finding who or what is missing.
   void (*describe)(const Fiber& fiber, Finding& finding);
+  bool polls = false;  // a loop of the kernel, which may also go on by itself (polling.h)
 };
 
 struct alignas(64) Fiber {
@@ -56,7 +57,12 @@ struct alignas(64) Fiber {
   u32 stamp = 0;         // its accesses bear this number
   u32 synced = 0;        // stamp of its block's last __syncthreads
   u32* clock = nullptr;  // by slot, the newest stamp it knows; null: no one's since `synced`
+  const u32* global_calm = nullptr;    // global_race.h
   RegisterWatch* registers = nullptr;  // wgmma_registers.h; null until it uses wgmma
+  // Of polling.h: what it read last of global memory, and how many times in a row.
+  const void* polled = nullptr;
+  u64 polled_value = 0;
+  u32 polls = 0;
   State state = State::DONE;
   SimIndex thread = {};
   Wait wait;

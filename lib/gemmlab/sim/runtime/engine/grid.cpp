@@ -1,11 +1,10 @@
 #include "grid.h"
 
 #include <algorithm>
-#include <numeric>
-#include <random>
 #include <thread>
 
 #include "fault.h"
+#include "random.h"
 #include "watchdog.h"
 
 namespace sim {
@@ -19,70 +18,80 @@ std::vector<std::unique_ptr<Worker>> all_workers;
 
 std::vector<std::unique_ptr<Cluster>> all_clusters;
 
-// What one OS thread does: it runs the blocks of one rank.
-void run_blocks(Worker& worker, Cluster& cluster, u32 rank, const Launch& launch,
-                const Dispatch& dispatch, std::atomic<u64>& next, std::atomic<bool>& failed) {
+Grid grid;
+
+// What one OS thread does: it runs the blocks of one rank of a group's clusters. Returns false if
+// the group's turn has never come.
+bool run_blocks(Worker& worker, Cluster& cluster, u32 group, u32 rank, const Launch& launch) {
+  if (grid.turns.taken() && !grid.turns.start(group)) return false;
   FaultStack stack(&worker);
   const bool begun = worker.begin_launch(launch, cluster, rank);
-  if (!begun) failed = true;
+  if (!begun) grid.failed = true;
   for (;;) {
-    const u64 turn = cluster.next(next, begun && !(hooks & HOOKS_CANCEL));
-    if (turn >= launch.clusters()) return;
-    worker.run_block(launch.block_of(dispatch[turn], rank));
+    const u64 number = cluster.next(begun && !(hooks & HOOKS_CANCEL));
+    if (number == Grid::NONE) return true;
+    worker.run_block(launch.block_of(number, rank));
     ++progress.done;
   }
 }
 
+// How many clusters are resident at most.
+u32 groups_of(const Launch& launch, u32 workers, bool taken) {
+  // As many blocks as an H200 has SMs, if their stacks are not too many.
+  const u32 resident = std::min(MAX_RESIDENT, Stacks::COUNT / launch.stacks());
+  const u32 most = taken ? resident : std::min(workers * launch.ranks(), MAX_WORKERS);
+  return u32(std::min<u64>(std::max(most / launch.ranks(), 1u), launch.clusters()));
+}
+
+void begin_grid(const Launch& launch, u32 groups) {
+  grid.clusters = launch.clusters();
+  grid.next = 0;
+  grid.failed = false;
+  grid.dispatch.clear();
+  if (launch.order) grid.dispatch = dispatched(u32(launch.clusters()), launch.order);
+  grid.turns.begin(launch.module->communicates, groups, launch.order, grid.next, grid.clusters);
+  if (!launch.traced) return;
+  grid.use.begin();
+  grid.order.begin();
+}
+
 }  // namespace
-
-Dispatch::Dispatch(u64 count, u32 order) : count_(count), order_(order) {
-  if (order < 2) return;
-  shuffled_.resize(count);
-  std::iota(shuffled_.begin(), shuffled_.end(), 0u);
-  std::mt19937 random(order);
-  for (u64 left = count; left > 1; --left)
-    std::swap(shuffled_[left - 1], shuffled_[random() % left]);
-}
-
-u64 Dispatch::operator[](u64 turn) const {
-  if (order_ == 0) return turn;
-  return order_ == 1 ? count_ - 1 - turn : shuffled_[turn];
-}
 
 bool run_grid(const Launch& launch, u32 workers, Results& results) {
   if (!stacks.reserve()) return false;
   const u32 ranks = launch.ranks();
-  const u32 groups = u32(std::min<u64>({workers, launch.clusters(), MAX_WORKERS / ranks}));
+  const u32 groups = groups_of(launch, workers, launch.module->communicates);
   const u32 count = groups * ranks;
   progress.all += launch.blocks();
   while (all_workers.size() < count)
     all_workers.push_back(std::make_unique<Worker>(u32(all_workers.size())));
   while (all_clusters.size() < groups) all_clusters.push_back(std::make_unique<Cluster>());
-  const Dispatch dispatch(launch.clusters(), launch.order);
-  std::atomic<u64> next{0};
-  std::atomic<bool> failed{false};
+  begin_grid(launch, groups);
+  std::vector<char> has_run(count);
   Watchdog watchdog;
   {
     std::vector<std::thread> threads;
     for (u32 g = 0; g < groups; ++g)
-      all_clusters[g]->begin_launch(ranks, launch.threads(), launch.traced);
+      all_clusters[g]->begin_launch(g, ranks, launch.threads(), launch.traced, grid);
     for (u32 w = 0; w < count; ++w)
       threads.emplace_back([&, w] {
-        run_blocks(*all_workers[w], *all_clusters[w / ranks], w % ranks, launch, dispatch, next,
-                   failed);
+        const u32 group = w / ranks;
+        has_run[w] = run_blocks(*all_workers[w], *all_clusters[group], group, w % ranks, launch);
         watchdog.leave();
       });
     watchdog.watch(all_clusters, groups, threads);
     for (std::thread& thread : threads) thread.join();
   }
   for (u32 w = 0; w < count; ++w) {
+    if (!has_run[w]) continue;
     for (const auto& [what, instruction] : all_workers[w]->instructions())
       results.instructions[what].add(instruction);
     results.findings.add(all_workers[w]->findings());
   }
+  if (launch.traced && !grid.turns.taken()) grid.use.end(launch, results.findings);
   // The other blocks were stopped because of one that had to be given up.
   if (watchdog.has_bitten()) results.findings.remove(Kind::CANCELLED);
-  return !failed;
+  return !grid.failed;
 }
 
 }  // namespace sim

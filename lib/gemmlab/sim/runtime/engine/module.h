@@ -28,6 +28,7 @@ struct Module {
   std::vector<SharedArray> arrays;
   std::vector<KernelFacts> kernels;
   bool has_plain_order = false;  // nothing but __syncthreads orders the kernels' threads
+  bool communicates = false;     // it has atomics, fences or volatile accesses
   i64 dynamic_offset = -1;       // where `smem` starts, -1 if the kernel has none
   std::vector<u32> site_of_pc;   // equal numbers: copies of one place in the source
 

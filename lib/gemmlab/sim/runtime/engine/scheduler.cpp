@@ -36,7 +36,20 @@ bool Worker::wake(Warp& warp) {
 bool Worker::may_try_again() {
   const Cluster::Turn turn = cluster_->pass(rank_);
   if (turn == Cluster::Turn::STUCK) report_stuck();
+  if (const u32 looks = cluster_->grid().turns.looks(); looks != looks_) {
+    looks_ = looks;
+    look_again();
+  }
   return turn == Cluster::Turn::AGAIN;
+}
+
+// Nobody can go on: those who poll may end their loops by themselves.
+void Worker::look_again() {
+  for (u32 t = 0; t < launch_->threads(); ++t) {
+    Fiber& fiber = fibers_[t];
+    if (fiber.state == State::AT_CONDITION && fiber.wait.condition->polls)
+      fiber.state = State::READY;
+  }
 }
 
 bool Worker::run_warp(Warp& warp) {
@@ -115,6 +128,7 @@ bool Worker::make_room(Warp& warp) {
 }
 
 void Worker::release_barrier() {
+  cluster_->offer_turn();
   cluster_->note_headway();
   report_barrier();
   if (launch_->traced) clocks().barrier(fibers_[0].rank, fibers_.data());

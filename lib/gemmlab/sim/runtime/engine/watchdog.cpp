@@ -33,6 +33,7 @@ void Watchdog::watch(const std::vector<std::unique_ptr<Cluster>>& clusters, u32 
 }
 
 void Watchdog::look(Cluster& cluster, Seen& seen) {
+  if (cluster.is_parked()) return;
   const u32 headway = cluster.headway();
   if (!cluster.is_busy() || headway != seen.headway)
     seen = {headway, 0};

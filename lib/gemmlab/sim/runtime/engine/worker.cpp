@@ -39,9 +39,15 @@ bool Worker::begin_launch(const Launch& launch, Cluster& cluster, u32 rank) {
   findings_.clear();
   requests_.begin(*launch.module);
   shared_.attach(*launch.module, launch.dynamic_bytes);
-  if (launch.traced && rank == 0)
-    races().begin_launch(shared_.bytes(), launch.ranks(), launch.threads(),
-                         launch.module->has_plain_order, findings_);
+  if (launch.traced && rank == 0) {
+    const bool plain = launch.module->has_plain_order;
+    races().begin_launch(shared_.bytes(), launch.ranks(), launch.threads(), plain, findings_);
+    Grid& grid = cluster.grid();
+    globals().begin_launch(launch.ranks() * launch.threads(), plain,
+                           takes_turns() ? nullptr : &grid.use,
+                           takes_turns() ? &grid.order : nullptr, findings_);
+  }
+  looks_ = 0;
   return open_fibers();
 }
 
@@ -57,7 +63,7 @@ bool Worker::open_fibers() {
     fiber.lane = t % WARP;
     fiber.rank = rank_;
     fiber.thread = unravel(t, launch_->block);
-    if (!stacks.open(number_ * MAX_THREADS + t, &fiber)) return false;
+    if (!stacks.open(number_ * launch_->stacks() + t, &fiber)) return false;
   }
   warps_.clear();
   warps_.resize((threads + WARP - 1) / WARP);
@@ -92,15 +98,18 @@ void Worker::begin_block(u32 block) {
   abandoned_ = cluster_->is_abandoned();
   shared_.poison();
   for (u32 t = 0; t < threads; ++t) {
-    const u32 slot = number_ * MAX_THREADS + t;
+    const u32 slot = number_ * launch_->stacks() + t;
     fibers_[t].state = State::READY;
+    fibers_[t].polled = nullptr;
     prepare(fibers_[t].context, stacks.low(slot), stacks.top(slot), fiber_main);
   }
   for (Warp& warp : warps_) {
     warp.live = warp.size == WARP ? ~0u : (1u << warp.size) - 1;
     warp.waiting = 0;
   }
-  if (launch_->traced) clocks().begin_block(rank_, fibers_.data());
+  if (!launch_->traced) return;
+  clocks().begin_block(rank_, fibers_.data());
+  for (u32 t = 0; t < threads; ++t) fibers_[t].global_calm = globals().calm();
 }
 
 void Worker::end_block() {

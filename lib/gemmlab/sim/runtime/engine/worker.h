@@ -27,9 +27,11 @@ struct Launch {
   void* arguments;
   const Module* module;
   bool traced;
-  u32 order;
+  u32 order;  // in which blocks run, a seed (turns.h)
 
   u32 threads() const { return block.x * block.y * block.z; }
+  // Stacks that a worker has, whole warps.
+  u32 stacks() const { return (threads() + WARP - 1) / WARP * WARP; }
   u64 blocks() const { return u64(grid.x) * grid.y * grid.z; }
   u32 ranks() const { return cluster.x * cluster.y * cluster.z; }
   u64 clusters() const { return blocks() / ranks(); }
@@ -59,6 +61,9 @@ class Worker {
   u32 rank() const { return rank_; }
   Cluster& cluster() { return *cluster_; }
   RaceCheck& races() { return cluster_->races; }
+  GlobalRaceCheck& globals() { return cluster_->globals; }
+  // Whether clusters may communicate, and so take turns.
+  bool takes_turns() const { return cluster_->grid().turns.taken(); }
   Clocks& clocks() { return cluster_->races.clocks(); }
   Fiber* fibers() { return fibers_.data(); }
   Warp& warp_of(const Fiber& fiber) { return warps_[fiber.index / WARP]; }
@@ -110,6 +115,7 @@ class Worker {
   bool carry_out_collective(Warp& warp);
   bool make_room(Warp& warp);
   bool may_try_again();
+  void look_again();
   void resume(Fiber& fiber);
   void release_barrier();
   void report_barrier();
@@ -140,6 +146,7 @@ class Worker {
   u32 block_ = 0;
   SimIndex block_index_ = {};
   u32 live_ = 0, at_barrier_ = 0;
+  u32 looks_ = 0;  // of turns.h, the last that it had
   bool abandoned_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "access.h"
 
+#include "operations/polling.h"
 #include "operations/wgmma_registers.h"
 
 namespace sim {
@@ -46,6 +47,23 @@ void check_shared(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
     worker.races().write(fiber, offset, width, pc);
   else
     worker.races().atomic(fiber, offset, width, pc);
+}
+
+void check_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc, bool is_strong) {
+  Worker& worker = *fiber.worker;
+  GlobalRaceCheck& globals = worker.globals();
+  if (access == Access::READ)
+    globals.read(fiber, offset, width, pc, is_strong);
+  else
+    globals.write(fiber, offset, width, pc, is_strong || access == Access::ATOMIC);
+  if (!worker.takes_turns()) return;
+  if (access == Access::ATOMIC || (access == Access::READ && is_strong)) globals.see(fiber, offset);
+  if (access == Access::ATOMIC || (access == Access::WRITE && is_strong))
+    globals.pass_on(fiber, offset, access == Access::ATOMIC);
+  if (access == Access::WRITE)
+    fiber.polled = nullptr;
+  else if (access == Access::READ && !is_strong)
+    note_poll(fiber, arena.at(offset), width, bits_at(arena.at(offset), width), PLAIN_POLLS, pc);
 }
 
 void check_alignment(Fiber& fiber, const AsyncOp& op, u32 address, u32 unit) {

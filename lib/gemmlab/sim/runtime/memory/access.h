@@ -22,17 +22,25 @@ inline void record(Fiber& fiber, Event event) {
   *fiber.log_at++ = event;
 }
 
-// Reports an access to global memory that a store of the copy engine will write: only a wait for its
-// group, and not one for its reads (.read), orders the two. Called while there are such stores.
+// Reports an access to global memory that a store of the copy engine will write: only a wait for
+// its group, and not one for its reads (.read), orders the two. Called while there are such stores.
 void compare_with_stores(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
 
-inline void on_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc) {
+// Races of an access that is not the usual case of on_global.
+void check_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc, bool is_strong);
+
+// is_strong: it may communicate, as a volatile access and every atomic may.
+inline void on_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc,
+                      bool is_strong = false) {
   constexpr Op OPS[] = {Op::LOAD_GLOBAL, Op::STORE_GLOBAL, Op::ATOMIC_GLOBAL};
   const u32 width = 1u << log2_width;
   if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
   if (!arena.holds(offset, width)) refuse_global(fiber, offset, width, access, pc);
   if (fiber.worker->stores_under_way) compare_with_stores(fiber, offset, width, access, pc);
+  // First: it may let others run, and nobody may come between the check and what it is about.
   record(fiber, make_event(pc, OPS[u32(access)], log2_width, offset));
+  if (access == Access::READ && GlobalRaceCheck::is_calm(fiber, offset, width)) return;
+  check_global(fiber, offset, width, access, pc, is_strong);
 }
 
 // Bounds and races of what is not the usual case of on_shared.
@@ -81,7 +89,7 @@ bool may_read(const Fiber& fiber, const void* address, u32 width);
 void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc);
 
 // Not inlined: an untraced run pays for one test, not for saving registers.
-template <u32 Log2Width, Access A>
+template <u32 Log2Width, Access A, bool IsStrong = false>
 __attribute__((noinline)) void examine(const void* address, const void* return_address) {
   Fiber* fiber = running_fiber();
   if (!fiber) return;
@@ -91,7 +99,7 @@ __attribute__((noinline)) void examine(const void* address, const void* return_a
   if (!(mode & HOOKS_TRACE)) return;
   const uintptr_t at = reinterpret_cast<uintptr_t>(address);
   const size_t global = arena.offset_of(at);
-  if (global < Arena::BYTES) return on_global(*fiber, u32(global), Log2Width, A, pc);
+  if (global < Arena::BYTES) return on_global(*fiber, u32(global), Log2Width, A, pc, IsStrong);
   const SharedMemory& memory = fiber->worker->shared();
   const size_t shared = memory.offset_of(at);
   if (shared < memory.bytes())

@@ -27,14 +27,21 @@ class Arena {
 
   // Offset of an address; at least BYTES if it is not in the arena.
   size_t offset_of(uintptr_t address) const { return address - base_; }
+  const void* at(u32 offset) const { return reinterpret_cast<const void*>(base_ + offset); }
   // Whether an aligned access of `width` bytes lies in a buffer.
   bool holds(u32 offset, u32 width) const {
     const Usable page = usable_[offset >> PAGE_SHIFT];
     const u32 at = offset & (PAGE - 1);
     return at >= page.begin && at + width <= page.end;
   }
+  bool holds_address(const void* address, u32 width) const {
+    const size_t offset = offset_of(reinterpret_cast<uintptr_t>(address));
+    return offset < BYTES && holds(u32(offset), width);
+  }
   // Number of the buffer nearest to an offset outside of all of them, or -1 if there is none.
   int nearest(u32 offset) const;
+  // Pages that hold all buffers.
+  size_t pages() const { return (next_ + PAGE - 1) >> PAGE_SHIFT; }
   const Buffer& buffer(int number) const { return buffers_[number]; }
 
  private:

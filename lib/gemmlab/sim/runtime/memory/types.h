@@ -13,7 +13,8 @@ using i64 = int64_t;
 
 constexpr u32 WARP = 32;
 constexpr u32 MAX_THREADS = 1024;  // per block
-constexpr u32 MAX_WORKERS = 16;    // OS threads
+constexpr u32 MAX_WORKERS = 16;    // OS threads that run at the same time
+constexpr u32 MAX_RESIDENT = 132;  // blocks that take turns
 
 // What one traced access is. sim/counts.py has the names in this order.
 enum class Op : u32 {

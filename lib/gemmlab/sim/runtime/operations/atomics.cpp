@@ -6,6 +6,7 @@
 #include "../../include/gemmlab_sim/abi_matrix.h"
 #include "../../include/gemmlab_sim/half_bits.h"
 #include "memory/access.h"
+#include "polling.h"
 
 namespace sim {
 
@@ -71,12 +72,19 @@ template <class Bits>
 u64 update(Bits (*next)(SimAtomic, Bits, Bits, Bits), SimAtomic operation, void* address, u64 value,
            u64 compare, const void* return_address) {
   constexpr u32 LOG2_WIDTH = sizeof(Bits) == 8 ? 3 : sizeof(Bits) == 4 ? 2 : 1;
+  const bool is_global = arena.holds_address(address, sizeof(Bits));
+  Fiber& fiber = *running_fiber();
+  if (is_global) fiber.worker->cluster().offer_turn();
   on_access<LOG2_WIDTH, Access::ATOMIC>(address, return_address);
   auto* word = static_cast<Bits*>(address);
   Bits before = __atomic_load_n(word, __ATOMIC_RELAXED), after;
   do after = next(operation, before, Bits(value), Bits(compare));
   while (!__atomic_compare_exchange_n(word, &before, after, false, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED));
+  if (before != after)
+    fiber.polled = nullptr;
+  else if (is_global)
+    note_poll(fiber, address, sizeof(Bits), before, STRONG_POLLS, fiber.pc_of(return_address));
   return before;
 }
 

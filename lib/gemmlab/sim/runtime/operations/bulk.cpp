@@ -118,7 +118,7 @@ void start_store(Fiber& fiber, const AsyncOp& op, const Box& box) {
   if (worker.launch().traced)
     for_each_taken(
         box, [&](u32 address, u32 bytes) { worker.races().begin_read(fiber, op, address, bytes); });
-  count_box(fiber, op, Op::TMA_STORE, box);
+  record_box(fiber, op, Op::TMA_STORE, box);
   worker.state<BulkGroups>().of(fiber).open.push_back({op, box, {}});
   ++worker.stores_under_way;
 }

@@ -158,7 +158,9 @@ extern "C" void sim_cp_async(uint32_t to, const void* from, unsigned bytes, unsi
       sim::compare_with_stores(fiber, source, source_bytes, sim::Access::READ, pc);
   }
   fiber.worker->state<sim::CpAsync>().issue(fiber, copy);
-  if (fiber.worker->launch().traced) sim::record_copy(fiber, copy, source_bytes, source, path);
+  if (!fiber.worker->launch().traced) return;
+  if (source_bytes) fiber.worker->globals().read(fiber, source, source_bytes, pc);
+  sim::record_copy(fiber, copy, source_bytes, source, path);
 }
 
 extern "C" void sim_cp_async_commit() {

@@ -70,7 +70,7 @@ Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u3
   return box;
 }
 
-void count_box(Fiber& fiber, const AsyncOp& op, Op kind, const Box& box) {
+void record_box(Fiber& fiber, const AsyncOp& op, Op kind, const Box& box) {
   if (!fiber.worker->launch().traced) return;
   Counter counter;
   counter.requests = counter.lanes = 1;
@@ -80,6 +80,10 @@ void count_box(Fiber& fiber, const AsyncOp& op, Op kind, const Box& box) {
     if (part.begin == part.end) continue;
     const u32 start = u32(arena.offset_of(reinterpret_cast<uintptr_t>(part.global)));
     const u32 end = start + (part.end - part.begin);
+    if (kind == Op::TMA_LOAD)
+      fiber.worker->globals().read(fiber, start, end - start, op.pc);
+    else
+      fiber.worker->globals().write(fiber, start, end - start, op.pc);
     counter.sectors += (end - 1) / SECTOR - start / SECTOR + 1;
     bytes += end - start;
   }
@@ -137,7 +141,7 @@ void start_load(Fiber& fiber, const AsyncOp& op, const Box& box, u32 barrier_add
       worker.races().begin_write(fiber, op, map_to_rank(place, rank), bytes);
     });
   }
-  count_box(fiber, op, Op::TMA_LOAD, box);
+  record_box(fiber, op, Op::TMA_LOAD, box);
   cluster.copies.push_back([load] { load->finish(); });
 }
 

@@ -13,7 +13,8 @@ namespace sim {
 Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u32 address, int x,
              int y);
 // Counts the request: its 32-byte sectors of global memory. Shared memory is written and read past
-// the banks' pipeline that loads and stores share.
-void count_box(Fiber& fiber, const AsyncOp& op, Op kind, const Box& box);
+// the banks' pipeline that loads and stores share. For races on global memory it counts as an
+// access of the thread that starts it, when it does.
+void record_box(Fiber& fiber, const AsyncOp& op, Op kind, const Box& box);
 
 }  // namespace sim

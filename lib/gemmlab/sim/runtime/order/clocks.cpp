@@ -8,6 +8,14 @@ namespace {
 
 void raise(Clock& clock, const Clock& other) {
   for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
+  if (!other.beyond || clock.beyond == other.beyond) return;
+  if (!clock.beyond) {
+    clock.beyond = other.beyond;
+    return;
+  }
+  auto both = std::make_shared<Beyond>(*clock.beyond);
+  both->join(*other.beyond);
+  clock.beyond = std::move(both);
 }
 
 void lower(Clock& clock, const Clock& other) {
@@ -28,7 +36,7 @@ void Clocks::begin() {
   start_ = now_++;
   ++changes_;
   agents_ = 0;
-  for (Clock& base : base_) base.assign(slots(), start_);
+  for (Clock& base : base_) base = Clock(slots(), start_);
   fences_.clear();
 }
 
@@ -87,6 +95,7 @@ void Clocks::learn(Fiber& fiber, u32 slot, u32 stamp) {
 
 void Clocks::join(Fiber* const* fibers, u32 count) {
   joined_.assign(slots(), 0);
+  joined_.beyond = nullptr;
   for (u32 i = 0; i < count; ++i) {
     raise(joined_, clock_of(*fibers[i]));
     joined_[fibers[i]->slot] = fibers[i]->stamp;
@@ -102,6 +111,26 @@ bool Clocks::knows_all(const Fiber& fiber, const Clock& clock) const {
   for (u32 slot = 0; slot < clock.size(); ++slot)
     if (!knows(fiber, slot, clock[slot])) return false;
   return true;
+}
+
+void Clocks::fence_grid(Fiber& fiber, u32 cluster) {
+  ++changes_;
+  Clock& clock = clock_of(fiber);
+  auto next = clock.beyond ? std::make_shared<Beyond>(*clock.beyond) : std::make_shared<Beyond>();
+  auto own = std::make_shared<Stamps>(clock.begin(), clock.begin() + all_threads_);
+  (*own)[fiber.slot] = fiber.stamp;
+  next->known.join(next->seen);
+  next->published.join(next->known);
+  next->published.join(cluster, std::move(own));
+  clock.beyond = std::move(next);
+  fiber.stamp = ++now_;
+}
+
+void Clocks::see(Fiber& fiber, const View& passed_on) {
+  Clock& clock = clock_of(fiber);
+  auto next = clock.beyond ? std::make_shared<Beyond>(*clock.beyond) : std::make_shared<Beyond>();
+  next->seen.join(passed_on);
+  clock.beyond = std::move(next);
 }
 
 bool Clocks::knows_start(const Fiber& fiber, u32 rank) const {

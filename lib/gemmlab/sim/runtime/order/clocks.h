@@ -8,14 +8,20 @@
 // All threads of a block know all of its stamps up to the last __syncthreads; so most threads never
 // need a clock of their own.
 #pragma once
+#include <memory>
 #include <vector>
 
+#include "beyond.h"
 #include "engine/fiber.h"
 #include "memory/types.h"
 
 namespace sim {
 
-using Clock = std::vector<u32>;  // by slot, the newest stamp known
+// By slot, the newest stamp known; and what is known of other clusters, null: nothing.
+struct Clock : std::vector<u32> {
+  using std::vector<u32>::vector;
+  std::shared_ptr<const Beyond> beyond;
+};
 
 class Clocks {
  public:
@@ -55,6 +61,16 @@ class Clocks {
 
   // Whether all that is in a clock is known.
   bool knows_all(const Fiber& fiber, const Clock& clock) const;
+
+  // ---- between clusters (beyond.h) ----
+  // __threadfence() in the cluster of this number.
+  void fence_grid(Fiber& fiber, u32 cluster);
+  // An atomic of the fiber has read where another passed this on.
+  void see(Fiber& fiber, const View& passed_on);
+  const Beyond* beyond(const Fiber& fiber) const {
+    return (fiber.clock ? clocks_[fiber.slot] : base_[fiber.rank]).beyond.get();
+  }
+
   // Whether anything that the block `rank` has done since its start is known.
   bool knows_start(const Fiber& fiber, u32 rank) const;
 

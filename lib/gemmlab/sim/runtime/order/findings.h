@@ -63,6 +63,10 @@ enum class Kind : u32 {
   REGISTER_BEFORE_WAIT,    // pc: the use, other_pc: the wgmma; number: is a write, is of A
   MISSING_REGISTER_FENCE,  // pc: the wgmma, other_pc: an earlier use of its registers, if any
   DIVERGENT_WARPGROUP,     // pc, other_pc: what its parts, other_name, do instead of one wgmma
+  // Of global memory (gemmlab/sim/messages/grid.py); number: are they of different blocks, has the
+  // later thread seen an atomic that passes the other access on, but not fenced.
+  GLOBAL_READ_WRITE,   // pc: the write, other_pc: the read
+  GLOBAL_WRITE_WRITE,  // both write
 };
 
 // Plain data, also for ctypes.

@@ -1,0 +1,61 @@
+"""The sentences of findings about global memory, and about blocks that wait for each other."""
+
+from __future__ import annotations
+
+from ..abi import RawFinding
+
+_RELEASE = (
+    "let the writer call __threadfence() after the access and then use an atomic, and the reader "
+    "call __threadfence() after an atomic that has seen that one"
+)
+
+
+def _race_read_write(row: RawFinding, line: str, other: str) -> str:
+    far, seen = row.number[0], row.number[1]
+    whose = "another block" if far else "another thread of the block"
+    if line == other:
+        what = f"{line} writes global memory that it also reads in {whose}"
+    else:
+        what = f"{line} writes global memory that {other} reads in {whose}"
+    return f"{what}, and {_advice(far, seen)}"
+
+
+def race_write_write(row: RawFinding, line: str, other: str) -> str:
+    """Two sides that are alike."""
+    far, seen = row.number[0], row.number[1]
+    where = f"{line} writes" if line == other else f"{line} and {other} write"
+    whose = "different blocks" if far else "different threads of a block"
+    return f"{where} the same global memory from {whose}, and {_advice(far, seen)}"
+
+
+def _advice(far: int, seen: int) -> str:
+    if not far:
+        return (
+            "no barrier orders the two; give each thread elements of its own, put __syncthreads() "
+            "between them, or use atomics"
+        )
+    if seen:
+        return (
+            "an atomic has told of the first, but no fence follows it; call __threadfence() after "
+            "that atomic, in every thread that goes on, and let a barrier stand between"
+        )
+    return (
+        f"nothing orders the two; give each block memory of its own, or use atomics, or {_RELEASE}"
+    )
+
+
+def poll_lacks(row: RawFinding, other: str) -> str:
+    """What a poll waits for. number: blocks that have not started, groups of resident ones."""
+    if row.number[0]:
+        return (
+            f" for a change that nobody makes: {row.number[1]} blocks or clusters are resident, "
+            f"all of them wait, and {row.number[0]} have no room to start"
+        )
+    return " for a change that nobody makes"
+
+
+# runtime/order/findings.h's Kind from GLOBAL_READ_WRITE on, in its order: slug, fatal, sentence.
+KINDS = (
+    ("race", False, _race_read_write),
+    ("race", False, race_write_write),
+)
