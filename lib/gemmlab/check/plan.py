@@ -195,14 +195,19 @@ def _brief(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]
 
 
 def _machines(own: Limits, config: str, precisions: Sequence[str], brief: bool) -> Iterator[Run]:
-    """Small machines and other orders, on which the result may not depend."""
-    for run in _small(own, config, precisions[0]):
+    """Small machines and other orders, on which the result may not depend.
+
+    brief: each machine once, its blocks by number or backwards.
+    """
+    small = list(_small(own, config, precisions[0]))
+    if brief:
+        yield from (replace(run, order=i % 2) for i, run in enumerate(small))
+        return
+    for run in (*small, Run(own.grids()[-1], ADDED, precisions[0], config)):
         yield from (run, replace(run, order=1))
+    for run in small:
         other = replace(run, factors=SCALED, precision=precisions[-1])
-        yield from () if brief else (other, replace(other, order=2))
-    if not brief:
-        run = Run(own.grids()[-1], ADDED, precisions[0], config)
-        yield from (run, replace(run, order=1))
+        yield from (other, replace(other, order=2))
 
 
 def _small(own: Limits, config: str, precision: str) -> Iterator[Run]:
