@@ -12,7 +12,7 @@ from ..run.kernel import Kernel
 from ..run.kernel import kernel as handle_of
 from ..steps.spec import KernelSpec
 from .coverage import Coverage
-from .plan import Shape, default_runs, given_runs
+from .plan import Run, Shape, default_runs, given_runs
 from .report import CheckReport
 from .runner import Runner
 
@@ -28,15 +28,12 @@ def check(
 ) -> CheckReport:
     """Run a step at its limits, alpha and beta, and compare with an fp64 reference.
 
-    Without `shapes` these are: one tile with fewer and with more k tiles than stages, several
-    tiles, all kinds of edges, no k at all, other addresses of A, B and C; all of it in each
-    configuration, in precisions that take turns. Inputs are normal random, the output starts as
-    NaN, and NaN in C must not matter when beta is 0. On the simulator every run is traced for races
-    and other findings; blocks come in several orders, which must not change a bit of C; and steps
-    whose blocks take several tiles, or cut tiles along k, run on GPUs of 2 and of 5 SMs, too.
-
-    The report's `verdict` is "clean", "finding", "wrong" or "incomplete"; its `coverage` says what
-    was run. `ok` is True for "clean" only.
+    Without `shapes` these are: fewer and more k tiles than stages, several tiles, edges, no k,
+    other addresses; in each configuration, in precisions that take turns. C starts as NaN where beta is
+    0. On the simulator every run is traced for races and other findings; blocks come in several
+    orders, which may not change a bit of C; steps whose blocks take several tiles, or cut them, run
+    on GPUs of 2 and of 5 SMs, too. The report's `verdict` is "clean" (`ok`), "finding", "wrong" or
+    "incomplete"; its `coverage` says what was run.
 
     shapes: (M, N, K) to run instead, each with all alpha and beta; the verdict is then of these.
     device: "cuda" or "cpu" (the simulator); None: the GPU if there is one. precisions: some of
@@ -46,29 +43,28 @@ def check(
     "incomplete". Raises ArgumentError for shapes, precisions and devices, BackendError, BuildError.
     """
     handle = handle_of(kernel)
-    device = _device(device)
-    backend = "gpu" if device == "cuda" else "sim"
+    backend = "gpu" if (device := _device(device)) == "cuda" else "sim"
     _check_shapes(handle.spec, shapes)
     names = _precisions(handle.spec, precisions)
     if backend == "gpu":
         requirements.require(handle)
+    runner = Runner(handle, device, backend, allow_slow)
+    runner.run(_runs(handle, shapes, names, backend))
+    covered = Coverage(handle.spec, backend, runner.done)
+    left = () if shapes or handle.config else covered.lacks()
+    given = "at the shapes given" if shapes else "in the precisions given" if precisions else ""
+    found = (runner.cases, runner.findings, covered.words(), (*runner.left_out, *left))
+    return CheckReport(handle.title, backend, *found, given=given)
+
+
+def _runs(
+    handle: Kernel, shapes: Sequence[Shape] | None, precisions: Sequence[str], backend: str
+) -> list[Run]:
+    """In the configuration that the handle names, or in the step's own choice and in all."""
     configs = [handle.config, *(() if handle.config else handle.spec.configs)]
     if shapes:
-        runs = given_runs(shapes, names, configs)
-    else:
-        runs = default_runs(handle.spec, names, configs, backend)
-    runner = Runner(handle, device, backend, allow_slow)
-    runner.run(runs)
-    covered = Coverage(handle.spec, backend, runner.done)
-    whole = not shapes and not handle.config
-    lacks = (*runner.left_out, *(covered.lacks() if whole else ()))
-    given = "at the shapes given" if shapes else "in the precisions given" if precisions else ""
-    return CheckReport(
-        *(handle.title, backend, runner.cases, runner.findings),
-        coverage=covered.words(),
-        lacks=lacks,
-        given=given,
-    )
+        return given_runs(shapes, precisions, configs)
+    return default_runs(handle.spec, precisions, configs, backend)
 
 
 def _device(asked: str | None) -> str:

@@ -68,8 +68,8 @@ def problem(run: Run, device: str) -> Problem:
     C = torch.full((M, N), math.nan, dtype=made, device=device)
     if beta != 0:
         C = torch.randn(M, N, generator=torch.Generator().manual_seed(1)).to(device, made)
-    placed = [Placed(t, offset) for t, offset in zip((A, B, C), run.offsets, strict=True)]
-    return Problem(*placed, *_reference(A, B, C, run.factors, types))
+    a, b, c = (Placed(t, offset) for t, offset in zip((A, B, C), run.offsets, strict=True))
+    return Problem(a, b, c, *_reference(A, B, C, run.factors, types))
 
 
 def _reference(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 
 from ..core.precision import PRECISIONS
 from ..steps.spec import KernelSpec
@@ -70,6 +70,11 @@ class Limits:
         """K for which every stage is filled twice, and the first one three times."""
         tiles = max(4, 2 * self.spec.stages + 1, -(-_NAIVE_K // self.tile[2]))
         return self.depth(tiles)
+
+    @property
+    def deep_whole(self) -> int:
+        """The same of whole tiles: the kernel may then be one without guards."""
+        return -(-self.deep // self.tile[2]) * self.tile[2]
 
     def rings(self) -> list[Shape]:
         """One tile of C, and fewer, as many and more k tiles than stages; whole ones and ragged."""
@@ -168,7 +173,8 @@ def _thorough(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[R
     for i, precision in enumerate(precisions):
         for factors in ALPHA_BETA if i == 0 else (ADDED, SCALED):
             yield Run(whole, factors, precision, config)
-    both = [cut, *own.grids(), *own.edges(), *own.stores(), own.fit(BM, BN, 0)]
+    even = own.fit(BM, BN, own.deep_whole)
+    both = [even, cut, *own.grids(), *own.edges(), *own.stores(), own.fit(BM, BN, 0)]
     for i, (shape, factors) in enumerate(product(both, (ADDED, SCALED))):
         yield Run(shape, factors, precisions[(i + i // 2) % len(precisions)], config)
     for i, shape in enumerate(own.rings()):
@@ -179,23 +185,29 @@ def _thorough(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[R
 def _brief(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]:
     """Of a configuration: deep, several tiles, edges, stores and an address, each once."""
     (BM, BN, _), deep = own.tile, own.deep
-    shapes = [own.fit(BM, BN, deep), own.fit(BM + 3, BN + 5, deep), own.fit(BM, BN, 0)]
+    shapes = [own.fit(BM, BN, own.deep_whole), own.fit(BM, BN, deep)]
+    shapes += [own.fit(BM + 3, BN + 5, deep), own.fit(BM, BN, 0)]
     shapes += [*own.rings()[:1], *own.grids()[1:], *own.edges()[1::2], *own.stores()[1::2]]
     for i, shape in enumerate(shapes):
         yield Run(shape, (ADDED, SCALED)[i % 2], precisions[i % len(precisions)], config)
-    yield Run(shapes[1], SCALED, precisions[0], config)
-    yield from list(_addresses(own, config, precisions))[:2]
+    yield Run(shapes[2], SCALED, precisions[0], config)
+    yield from islice(_addresses(own, config, precisions), 4)
 
 
 def _machines(own: Limits, config: str, precisions: Sequence[str], brief: bool) -> Iterator[Run]:
-    """Small machines and other orders, on which the result may not depend."""
-    for run in _small(own, config, precisions[0]):
+    """Small machines and other orders, on which the result may not depend.
+
+    brief: each machine once, its blocks by number or backwards.
+    """
+    small = list(_small(own, config, precisions[0]))
+    if brief:
+        yield from (replace(run, order=i % 2) for i, run in enumerate(small))
+        return
+    for run in (*small, Run(own.grids()[-1], ADDED, precisions[0], config)):
         yield from (run, replace(run, order=1))
+    for run in small:
         other = replace(run, factors=SCALED, precision=precisions[-1])
-        yield from () if brief else (other, replace(other, order=2))
-    if not brief:
-        run = Run(own.grids()[-1], ADDED, precisions[0], config)
-        yield from (run, replace(run, order=1))
+        yield from (other, replace(other, order=2))
 
 
 def _small(own: Limits, config: str, precision: str) -> Iterator[Run]:
@@ -215,17 +227,24 @@ def _small(own: Limits, config: str, precision: str) -> Iterator[Run]:
 
 
 def _addresses(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]:
-    """Views that begin somewhere inside a buffer: at any element, or where the step allows."""
+    """Views that begin somewhere inside a buffer: at any element, or where the step allows.
+
+    Whole tiles come there, too: nothing but the address then asks for guards.
+    """
     spec, (BM, BN, BK) = own.spec, own.tile
     unit = 1 if spec.takes_any_address else spec.alignment // PRECISIONS[precisions[0]].bytes[0]
-    shapes = own.stores() or [own.fit(BM // 2 + 1, BN, BK + BK // 2)]
+    whole = own.fit(BM, BN, 2 * BK)
+    rows = own.stores() or [own.fit(BM // 2 + 1, BN, BK + BK // 2)]
     places = [(unit, unit, unit)]
     if spec.takes_any_address:
-        places += [(0, 0, 1), (1, 0, 0), (0, 1, 0), (2, 2, 2), (4, 4, 4), (3, 8, 5)]
+        places = [(0, 0, 1), *places, (1, 0, 0), (0, 1, 0), (2, 2, 2), (4, 4, 4), (3, 8, 5)]
     for i, offsets in enumerate(places):
-        for j, factors in enumerate((ADDED, SCALED)):
-            types = precisions[(i + j) % len(precisions)]
-            yield Run(shapes[i // 4 % len(shapes)], factors, types, config, offsets)
+        shapes = (whole, rows[i // 2 % len(rows)])
+        pairs = (
+            product(shapes, (ADDED, SCALED)) if i < 2 else zip(shapes, (SCALED, ADDED), strict=True)
+        )
+        for j, (shape, factors) in enumerate(pairs):
+            yield Run(shape, factors, precisions[(i + j) % len(precisions)], config, offsets)
 
 
 def _large(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]:

@@ -109,8 +109,13 @@ class Runner:
             handle(A, B, *run.factors, out=C)
             self.done.append(Done(run))
             return True
-        how = {"sms": run.sms or SMS, "order": run.order, "allow_slow": self._allow_slow}
-        trace = handle.traced((A, B, C), run.factors, **how)
+        trace = handle.traced(
+            (A, B, C),
+            run.factors,
+            sms=run.sms or SMS,
+            order=run.order,
+            allow_slow=self._allow_slow,
+        )
         for found in trace.findings:
             if found.kind == _UNINITIALISED and run.shape[2] == 0:
                 continue
@@ -135,9 +140,14 @@ class Runner:
 
 
 def _case(run: Run, error: float, said: str) -> Case:
-    *given, config, offsets, sms, order = (
-        *(run.shape, run.factors, run.precision),
-        *(run.config, run.offsets, run.sms, run.order),
+    return Case(
+        *run.shape,
+        *run.factors,
+        error,
+        said,
+        config=run.config,
+        precision=run.precision,
+        offsets=run.offsets,
+        sms=run.sms,
+        order=run.order,
     )
-    shape, factors, precision = given
-    return Case(*shape, *factors, error, said, config, precision, offsets, sms, order)

@@ -134,7 +134,9 @@ class Kernel(Program):
         operands.prepare(self.spec, A, B, alpha, beta, C)
         module = sim.compile_step(self, operands.precision(A, C))
         return module.trace(
-            *map(operands.array, matrices),
+            operands.array(A),
+            operands.array(B),
+            operands.array(C),
             M=A.shape[0],
             N=B.shape[1],
             K=A.shape[1],

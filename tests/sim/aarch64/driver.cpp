@@ -72,8 +72,8 @@ int main(int, char** argv) {
     for (size_t at = 0; at < matrices[i].size(); ++at)
       static_cast<char*>(*addresses[i])[at] = matrices[i][at];
   }
-  function<void (*)(const void*, int, uint32_t, double)>(runtime, "gemmlab_sim_begin")(module, 1, 2,
-                                                                                       600.0);
+  function<void (*)(const void*, int, uint32_t, double, int, uint32_t)>(
+      runtime, "gemmlab_sim_begin")(module, 1, 2, 600.0, 132, 0);
   const int code = function<int (*)(int (*)(const void*), const void*)>(
       runtime, "gemmlab_sim_call")(entry, problem.data());
 

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from dataclasses import replace
 
 import pytest
 from sampling import sampled
