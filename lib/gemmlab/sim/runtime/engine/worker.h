@@ -27,6 +27,7 @@ struct Launch {
   void* arguments;
   const Module* module;
   bool traced;
+  bool dependent;  // it may begin before the grid before it has ended
 
   u32 threads() const { return block.x * block.y * block.z; }
   u64 blocks() const { return u64(grid.x) * grid.y * grid.z; }

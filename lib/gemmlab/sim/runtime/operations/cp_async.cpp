@@ -154,8 +154,8 @@ extern "C" void sim_cp_async(uint32_t to, const void* from, unsigned bytes, unsi
   if (source_bytes) {
     source = sim::check_source(fiber, from, bytes, source_bytes, pc);
     std::memcpy(copy.data, from, source_bytes);
-    if (fiber.worker->launch().traced && fiber.worker->stores_under_way)
-      sim::compare_with_stores(fiber, source, source_bytes, sim::Access::READ, pc);
+    if (fiber.worker->launch().traced)
+      sim::check_use(fiber, source, source_bytes, sim::Access::READ, pc);
   }
   fiber.worker->state<sim::CpAsync>().issue(fiber, copy);
   if (fiber.worker->launch().traced) sim::record_copy(fiber, copy, source_bytes, source, path);
