@@ -210,3 +210,13 @@ def test_any_number_of_threads_gives_the_same(kernel_file, name):
     module = kernel_file(name).module(name)
     first, second = (module.trace(A, B, C, 128, 128, 64, threads=n) for n in (1, 3))
     assert first == second
+
+
+@pytest.mark.parametrize("traced", [True, False])
+@pytest.mark.parametrize(("launch", "first"), [("broken", -1.0), ("fixed", 1.0)])
+def test_a_copy_reads_as_late_as_it_may(kernel_file, launch, first, traced):
+    """Who overwrites the source before the wait may have overwritten what is copied."""
+    C = np.array([1, 2, 3, 4, 0, 0, 0, 0], np.float32)
+    module = kernel_file("copy_source_changed").module(launch)
+    (module.trace if traced else module.launch)(C, C, C, 1, 8, 1)
+    np.testing.assert_array_equal(C, np.array([-1, 2, 3, 4, first, 2, 3, 4], np.float32))

@@ -14,7 +14,7 @@ _NOP_BYTES = {"EM_X86_64": 1, "EM_AARCH64": 4}
 
 # What a kernel may call of the runtime without ordering some of its threads and not others.
 _PLAIN = re.compile(
-    r"sim_(syncthreads|threadfence|(thread|block)_index|(block|grid)_size|atomic\w*|assertion_failed|launch|"
+    r"sim_(syncthreads|threadfence|grid_dependency_wait|(thread|block)_index|(block|grid)_size|atomic\w*|assertion_failed|launch|"
     r"set_attribute|device_attribute|last_error|error_\w+)"
 )
 

@@ -121,6 +121,15 @@ def _copy_source(row: RawFinding, line: str, other: str) -> str:
     )
 
 
+def _grid_dependency(row: RawFinding, line: str, other: str) -> str:
+    does = "writes" if row.number[1] else "reads"
+    return (
+        f"{line} {does} global memory that an earlier grid writes, and this grid may begin before "
+        f"that one has ended; call grid_dependency_wait() before, in {who(row)} or in one that it "
+        "waits for"
+    )
+
+
 # runtime/order/findings.h's Kind from READ_BEFORE_WAIT on, in its order: slug, fatal, sentence.
 KINDS = (
     ("read-before-wait", False, _read_before_wait),
@@ -150,6 +159,7 @@ KINDS = (
     ("barrier-misuse", False, barriers.counts_differ),
     ("barrier-phase", False, barriers.ahead),
     ("barrier-phase", False, barriers.overtaken),
+    ("read-before-wait", False, _grid_dependency),
     ("bad-descriptor", True, wgmma.descriptor),
     ("bad-descriptor", False, wgmma.descriptor),
     ("register-before-wait", False, wgmma.register_before_wait),

@@ -7,6 +7,7 @@
 #include "engine/grid.h"
 #include "engine/limits.h"
 #include "engine/watchdog.h"
+#include "operations/grid_dependency.h"
 
 namespace sim {
 
@@ -91,6 +92,7 @@ void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double 
   sim::last_error = {};
   sim::budget_seconds = budget_s;
   sim::progress.done = sim::progress.all = 0;
+  sim::grid_writes.begin();
   sim::hooks = traced ? sim::u32(sim::HOOKS_TRACE) : 0u;
 }
 
@@ -149,12 +151,13 @@ const char* gemmlab_sim_reason() { return sim::last_error.reason; }
 int sim_launch(const SimLaunch* launch, void (*body)(void*), void* arguments) {
   sim::Session& session = sim::session;
   if (const int error = sim::check_launch(*launch, *session.module)) return error;
-  const sim::Launch all = {launch->grid,          launch->block,  launch->cluster,
-                           launch->dynamic_bytes, body,           arguments,
-                           session.module,        session.traced, session.order};
+  const sim::Launch all = {
+      launch->grid, launch->block,  launch->cluster, launch->dynamic_bytes, body,
+      arguments,    session.module, session.traced,  session.order,         launch->dependent != 0};
   const sim::KernelFacts* facts = session.module->facts(launch->kernel);
   session.launches.push_back(
       {all.blocks(), launch->dynamic_bytes + (facts ? facts->static_bytes : 0)});
+  if (session.traced) sim::grid_writes.begin_launch(all.dependent);
   if (!sim::run_grid(all, session.workers, session.results))
     return sim::refuse(cudaErrorMemoryAllocation, "the threads' stacks could not be allocated");
   return cudaSuccess;

@@ -48,4 +48,5 @@
 #include "operations/tensor_map.cpp"
 #include "operations/tma.cpp"
 #include "operations/bulk.cpp"
+#include "operations/grid_dependency.cpp"
 #include "api.cpp"

@@ -14,6 +14,7 @@ struct SimLaunch {
   SimIndex cluster;  // 1, 1, 1 where none is asked for
   size_t dynamic_bytes;
   const void* kernel;  // its function, by which its attributes are known
+  int dependent;       // it may begin before the one before it has ended
 };
 
 enum SimShuffle : unsigned { SIM_SHUFFLE_INDEX, SIM_SHUFFLE_UP, SIM_SHUFFLE_DOWN, SIM_SHUFFLE_XOR };
@@ -40,6 +41,7 @@ SimIndex sim_grid_size() __attribute__((const));
 
 void sim_syncthreads(int line);
 void sim_threadfence();
+void sim_grid_dependency_wait();
 [[noreturn]] void sim_assertion_failed(const char* expression);
 void sim_syncwarp(unsigned mask, int line);
 uint64_t sim_shuffle(unsigned mask, uint64_t value, SimShuffle mode, unsigned operand,

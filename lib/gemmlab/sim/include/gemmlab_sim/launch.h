@@ -13,7 +13,9 @@ using cudaStream_t = CUstream_st*;
 enum cudaLaunchAttributeID : int {
   cudaLaunchAttributeIgnore = 0,
   cudaLaunchAttributeClusterDimension = 4,
-  cudaLaunchAttributeProgrammaticStreamSerialization = 6,  // grids follow each other here
+  // Grids follow each other here all the same, but a use of what the first one writes is found
+  // where the second has not waited.
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
 };
 
 union cudaLaunchAttributeValue {
@@ -61,6 +63,13 @@ inline SimIndex cluster_of(const cudaLaunchConfig_t& config) {
   return cluster;
 }
 
+inline bool is_dependent(const cudaLaunchConfig_t& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i)
+    if (config.attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization)
+      return config.attrs[i].val.programmaticStreamSerializationAllowed;
+  return false;
+}
+
 }  // namespace gemmlab_sim
 
 // Runs the whole grid before it returns; streams order nothing.
@@ -73,7 +82,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                             {block.x, block.y, block.z},
                             gemmlab_sim::cluster_of(*config),
                             config->dynamicSmemBytes,
-                            reinterpret_cast<const void*>(kernel)};
+                            reinterpret_cast<const void*>(kernel),
+                            gemmlab_sim::is_dependent(*config)};
   return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
 }
 

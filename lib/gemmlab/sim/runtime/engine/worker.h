@@ -27,7 +27,8 @@ struct Launch {
   void* arguments;
   const Module* module;
   bool traced;
-  u32 order;  // in which blocks run, a seed (turns.h)
+  u32 order;       // in which blocks run, a seed (turns.h)
+  bool dependent;  // it may begin before the grid before it has ended
 
   u32 threads() const { return block.x * block.y * block.z; }
   // Stacks that a worker has, whole warps.

@@ -26,6 +26,18 @@ inline void record(Fiber& fiber, Event event) {
 // its group, and not one for its reads (.read), orders the two. Called while there are such stores.
 void compare_with_stores(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
 
+// Reports a use of what a grid before this one writes, if it need not have ended (griddepcontrol),
+// and notes what this one writes.
+void compare_with_grids(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
+
+// What else may be using the same global memory. For traced accesses.
+inline void check_use(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
+  const Worker& worker = *fiber.worker;
+  if (worker.stores_under_way) compare_with_stores(fiber, offset, width, access, pc);
+  if (access != Access::READ || worker.launch().dependent)
+    compare_with_grids(fiber, offset, width, access, pc);
+}
+
 // Races of an access that is not the usual case of on_global.
 void check_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc, bool is_strong);
 
@@ -36,7 +48,7 @@ inline void on_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u
   const u32 width = 1u << log2_width;
   if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
   if (!arena.holds(offset, width)) refuse_global(fiber, offset, width, access, pc);
-  if (fiber.worker->stores_under_way) compare_with_stores(fiber, offset, width, access, pc);
+  check_use(fiber, offset, width, access, pc);
   // First: it may let others run, and nobody may come between the check and what it is about.
   record(fiber, make_event(pc, OPS[u32(access)], log2_width, offset));
   if (access == Access::READ && GlobalRaceCheck::is_calm(fiber, offset, width)) return;

@@ -99,7 +99,9 @@ void CpAsync::write(Fiber& fiber, u32 end, u32 slot, u32 stamp) {
   Queue<Copy>& copies = threads_[fiber.index].copies;
   while (int(end - copies.first()) > 0) {
     const Copy copy = copies.pop();
-    std::memcpy(worker.shared().at(copy.to), copy.data, copy.bytes);
+    char data[16] = {};
+    if (copy.source_bytes) std::memcpy(data, copy.from, copy.source_bytes);
+    std::memcpy(worker.shared().at(copy.to), data, copy.bytes);
     if (worker.launch().traced)
       worker.races().end_write(fiber, {NAME, copy.pc, false}, slot, stamp, copy.to, copy.bytes);
   }
@@ -108,6 +110,7 @@ void CpAsync::write(Fiber& fiber, u32 end, u32 slot, u32 stamp) {
 void CpAsync::arrive_later(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
   Worker& worker = *fiber.worker;
   if (worker.launch().traced && !barrier.agent) barrier.agent = worker.clocks().new_agent();
+  worker.state<Mbarriers>().has_late_arrivals = true;
   const u32 end = threads_[fiber.index].copies.end();
   worker.cluster().copies.push_back(
       [this, &fiber, end, &barrier, op] { arrive(fiber, end, barrier, op); });
@@ -149,13 +152,12 @@ extern "C" void sim_cp_async(uint32_t to, const void* from, unsigned bytes, unsi
   if ((bytes != 4 && bytes != 8 && bytes != 16) || source_bytes > bytes)
     sim::refuse_copy(fiber, sim::Kind::COPY_SIZE, bytes, source_bytes, pc);
   const sim::u32 offset = sim::check_shared_address(fiber, to, bytes, sim::Access::WRITE, pc);
-  sim::CpAsync::Copy copy = {offset, bytes, pc, {0, 0}};
+  const sim::CpAsync::Copy copy = {offset, bytes, pc, from, source_bytes};
   sim::u32 source = 0;
   if (source_bytes) {
     source = sim::check_source(fiber, from, bytes, source_bytes, pc);
-    std::memcpy(copy.data, from, source_bytes);
-    if (fiber.worker->launch().traced && fiber.worker->stores_under_way)
-      sim::compare_with_stores(fiber, source, source_bytes, sim::Access::READ, pc);
+    if (fiber.worker->launch().traced)
+      sim::check_use(fiber, source, source_bytes, sim::Access::READ, pc);
   }
   fiber.worker->state<sim::CpAsync>().issue(fiber, copy);
   if (!fiber.worker->launch().traced) return;

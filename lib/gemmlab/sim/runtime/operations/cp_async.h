@@ -48,7 +48,8 @@ class CpAsync : public Mechanism {
   struct Copy {
     u32 to, bytes;  // in shared memory
     u32 pc;
-    u64 data[2];
+    const void* from;  // read when the copy is waited for, and no sooner
+    u32 source_bytes;
   };
 
   void begin_block(Worker& worker) override;

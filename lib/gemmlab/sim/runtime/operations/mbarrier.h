@@ -50,13 +50,20 @@ struct Mbarrier {
 
 class Mbarriers : public Mechanism {
  public:
-  void begin_block(Worker&) override { barriers_.clear(); }
+  void begin_block(Worker&) override {
+    barriers_.clear();
+    has_late_arrivals = false;
+  }
   // Reports copies that nobody has waited for.
   void end_block(Worker& worker) override;
   // Made at the first call. Stays where it is until the block ends.
   Mbarrier& at(u32 offset) { return barriers_[offset]; }
   // fence.mbarrier_init by the thread `slot`.
   void fence(u32 slot);
+
+  // Whether copies (cp.async) have arrived for their threads: such an arrival comes after what the
+  // thread did before, and still lets nobody know of it.
+  bool has_late_arrivals = false;
 
  private:
   std::unordered_map<u32, Mbarrier> barriers_;  // by offset in shared memory

@@ -60,12 +60,11 @@ Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u3
     refuse_shared(fiber, shared_bytes, shared, op.pc);
   const Access global = shared == Access::READ ? Access::WRITE : Access::READ;
   check_global(fiber, op, box, global);
-  if (fiber.worker->launch().traced && fiber.worker->stores_under_way)
+  if (fiber.worker->launch().traced)
     for (u32 row = 0; row < box.map.box_rows; ++row) {
       const RowPart part = box.part(row);
       const u32 offset = u32(arena.offset_of(reinterpret_cast<uintptr_t>(part.global)));
-      if (part.begin != part.end)
-        compare_with_stores(fiber, offset, part.end - part.begin, global, op.pc);
+      if (part.begin != part.end) check_use(fiber, offset, part.end - part.begin, global, op.pc);
     }
   return box;
 }

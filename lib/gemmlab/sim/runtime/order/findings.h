@@ -57,6 +57,7 @@ enum class Kind : u32 {
   BARRIER_COUNTS,      // two numbers of threads for one named barrier; number: both
   MBARRIER_AHEAD,  // pc: a wait that may return too early, other_pc: mbarrier_init; number: phase
   MBARRIER_OVERTAKEN,  // pc: a wait that may last too long, other_pc: mbarrier_init; number: phase
+  GRID_DEPENDENCY,     // pc: a use of what an earlier grid writes; number: 0, is a write
   // Of wgmma (gemmlab/sim/messages/wgmma.py).
   BAD_DESCRIPTOR,          // number: DescriptorFault, 0 A or 1 B, detail, bytes of a pattern's row
   DOUBTFUL_DESCRIPTOR,     // the same, of one that can be executed
