@@ -5,7 +5,8 @@ A warp gives a stage back by an arrival at an mbarrier, and then the copy engine
 `LDSM` of the stage has to have delivered when the arrival is issued. ptxas marks every LDSM with a
 scoreboard, and an instruction that waits for that scoreboard, such as the product of the fragments,
 is behind the delivery. Source text does not decide where the arrival stands, since ptxas moves
-instructions; this reads what it has made.
+instructions; this reads what it has made. It knows scoreboards only: what a fence or a barrier in
+front of the arrival waits for is not in them, so a release behind one may still count as early.
 """
 
 from __future__ import annotations
