@@ -218,6 +218,54 @@ def test_loop_bounds():
     ]
 
 
+GUARDED = """
+__device__ int owner(int x) const { return ((x + 1) * blocks - 1) / row; }
+__device__ int parity(int x) { return x / 2 & 1; }
+__global__ void kernel(const float* A, float* C, int M, int N) {
+  __shared__ float sA[32][33], other;
+  const bool inside = row < M && col <= N;
+  sA[row][col] = A[at];
+  const float a = sA[col][row];
+  store4(C + at, a);
+  if (row < M || col < 8) other = sA[0][swizzle<3, 3>(col)];
+  if (THREADS < 32 && row < M) C[0] = 0;
+  if (k < last) C[1] = sA[0][0];
+}
+"""
+
+
+def guarded(operator: str) -> list[str]:
+    found = mutants("k", {"k.cu": GUARDED})
+    return [m.after.removeprefix("__device__ ") for m in found if m.operator == operator]
+
+
+def test_stores():
+    assert guarded("remove store") == [";", ";"]
+
+
+def test_guards_on_sizes():
+    conditions = "row <= M && col <= N", "row < M", "col <= N"
+    assert sorted(guarded("guard")) == sorted(
+        [
+            *(f"const bool inside = {condition};" for condition in conditions),
+            "if (row <= M || col < 8) other = sA[0][swizzle<3, 3>(col)];",
+            "if (row < M) other = sA[0][swizzle<3, 3>(col)];",
+            "if (col < 8) other = sA[0][swizzle<3, 3>(col)];",
+        ]
+    )
+
+
+def test_owners():
+    changed = "(x + 2) * blocks - 1", "(x + 0) * blocks - 1", "(x + 1) * blocks - 2"
+    every = (*changed, "(x + 1) * blocks - 0")
+    assert guarded("owner") == [f"int owner(int x) const {{ return ({c}) / row; }}" for c in every]
+
+
+def test_a_bit_less_at_one_place():
+    after = "if (row < M || col < 8) other = sA[0][swizzle<3 - 1, 3>(col)];"
+    assert guarded("swizzle bits") == [after]
+
+
 def test_swizzles_on_one_side_and_on_both():
     both = changes(mutation.BOTH_SIDES)
     bodies = [

@@ -9,14 +9,18 @@ from itertools import chain
 
 from .code import Code
 from .draft import Draft, applied
+from .guards import guards
 from .loops import loop_bounds
 from .numbers import arrivals, phases, ranks, stages, transaction_bytes
+from .owners import owners
 from .removals import removals, weaker_waits
-from .swizzles import swizzles
+from .stores import stores
+from .swizzles import swizzle_bits, swizzles
 
 OPERATORS = (
     *(removals, weaker_waits, stages, phases),
     *(transaction_bytes, arrivals, ranks, loop_bounds),
+    *(stores, guards, owners, swizzle_bits),
 )
 
 

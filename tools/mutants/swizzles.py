@@ -39,6 +39,14 @@ def swizzles(sources: Sequence[Code]) -> Iterator[Draft]:
         yield from _other_patterns(code)
 
 
+def swizzle_bits(code: Code) -> Iterator[Draft]:
+    """Every `swizzle<BITS, SHIFT>(offset)` with one bit less, at this place alone."""
+    for call in code.calls:
+        if call.name == "swizzle" and call.template:
+            first = Span(call.template.first, call.template.first)
+            yield from drafts("swizzle bits", code, first, "{} - 1")
+
+
 def _changes(code: Code) -> Iterator[tuple[Span, Span, str]]:
     """For every XOR that is a swizzle: the whole of it, and what stands in the place of what."""
     parities = {i for span in waited_parities(code) for i in range(span.first, span.last + 1)}
