@@ -41,8 +41,8 @@ extern "C" {
 
 // Describes the kernel library that holds `address`. `starts` (rising) and `sites` give the place
 // in the source of all code from one start to the next; `arrays` are offset, bytes of each
-// __shared__ array; `kernels`, `plain_order` and `communicates` are described in module.h. Returns null if no
-// library holds the address.
+// __shared__ array; `kernels`, `plain_order` and `communicates` are described in module.h. Returns
+// null if no library holds the address.
 const void* gemmlab_sim_module(uintptr_t address, const uint32_t* starts, const uint32_t* sites,
                                uint32_t site_count, const sim::SharedArray* arrays,
                                uint32_t array_count, const sim::KernelFacts* kernels,
@@ -135,9 +135,9 @@ const char* gemmlab_sim_reason() { return sim::last_error.reason; }
 int sim_launch(const SimLaunch* launch, void (*body)(void*), void* arguments) {
   sim::Session& session = sim::session;
   if (const int error = sim::check_launch(*launch, *session.module)) return error;
-  const sim::Launch all = {launch->grid, launch->block, launch->cluster, launch->dynamic_bytes,
-                           body,         arguments,     session.module,  session.traced,
-                           session.order};
+  const sim::Launch all = {launch->grid,          launch->block,  launch->cluster,
+                           launch->dynamic_bytes, body,           arguments,
+                           session.module,        session.traced, session.order};
   if (!sim::run_grid(all, session.workers, session.results))
     return sim::refuse(cudaErrorMemoryAllocation, "the threads' stacks could not be allocated");
   return cudaSuccess;

@@ -59,10 +59,10 @@ struct IndexCheck {
   extern "C" void __tsan_volatile_##name(void* address) {                                    \
     sim::on_volatile<log2_width, sim::Access::access>(address, __builtin_return_address(0)); \
   }
-#define GEMMLAB_HOOKS(bytes, log2_width)                \
-  GEMMLAB_HOOK(read##bytes, log2_width, READ)           \
-  GEMMLAB_HOOK(write##bytes, log2_width, WRITE)         \
-  GEMMLAB_HOOK(unaligned_read##bytes, log2_width, READ) \
+#define GEMMLAB_HOOKS(bytes, log2_width)                  \
+  GEMMLAB_HOOK(read##bytes, log2_width, READ)             \
+  GEMMLAB_HOOK(write##bytes, log2_width, WRITE)           \
+  GEMMLAB_HOOK(unaligned_read##bytes, log2_width, READ)   \
   GEMMLAB_HOOK(unaligned_write##bytes, log2_width, WRITE) \
   GEMMLAB_VOLATILE(read##bytes, log2_width, READ)         \
   GEMMLAB_VOLATILE(write##bytes, log2_width, WRITE)

@@ -40,9 +40,9 @@ class PutOff {
 // What the clusters of a launch share.
 struct Grid {
   u64 clusters = 0;
-  std::atomic<u64> next{0};        // how many have been dispatched
-  std::vector<u32> dispatch;       // in which order; empty: by their numbers
-  std::atomic<bool> failed{false}; // memory ran out
+  std::atomic<u64> next{0};         // how many have been dispatched
+  std::vector<u32> dispatch;        // in which order; empty: by their numbers
+  std::atomic<bool> failed{false};  // memory ran out
   Turns turns;
   GridUse use;      // of global memory, if clusters run at the same time
   GridOrder order;  // of its accesses, if they take turns

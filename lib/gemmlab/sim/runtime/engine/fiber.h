@@ -57,7 +57,7 @@ struct alignas(64) Fiber {
   u32 stamp = 0;         // its accesses bear this number
   u32 synced = 0;        // stamp of its block's last __syncthreads
   u32* clock = nullptr;  // by slot, the newest stamp it knows; null: no one's since `synced`
-  const u32* global_calm = nullptr;  // global_race.h
+  const u32* global_calm = nullptr;    // global_race.h
   RegisterWatch* registers = nullptr;  // wgmma_registers.h; null until it uses wgmma
   // Of polling.h: what it read last of global memory, and how many times in a row.
   const void* polled = nullptr;

@@ -2,8 +2,9 @@
 // accesses. Several clusters are then resident, each on OS threads of its own (a group), and one of
 // them runs at a time. So results do not depend on the machine.
 //
-// In order 0 a cluster is dispatched when one before it has ended or cannot go on. In other orders the first few are dispatched at once, and wherever they communicate
-// the order, which is a seed, decides who goes on.
+// In order 0 a cluster is dispatched when one before it has ended or cannot go on. In other orders
+// the first few are dispatched at once, and wherever they communicate the order, which is a seed,
+// decides who goes on.
 #pragma once
 #include <atomic>
 #include <condition_variable>

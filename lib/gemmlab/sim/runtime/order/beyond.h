@@ -1,4 +1,5 @@
-// What a thread knows of other clusters of the grid (of other blocks, in a launch without clusters).
+// What a thread knows of other clusters of the grid (of other blocks, in a launch without
+// clusters).
 //
 // Within a cluster, clocks.h tells who has waited for whom. Between clusters PTX orders two
 // accesses (PTX ISA, "Memory Consistency Model") by a chain: the one, a fence, an atomic, an atomic
