@@ -129,8 +129,9 @@ def trace(
     given, made = types.bytes
     module.check_memory([given * M * K, given * K * N, made * M * N])
     A, B, C = integer_matrices(M, N, K, types=types)
-    how = {"config": config, "allow_slow": allow_slow, "order": order}
-    return module.trace(A, B, C, M, N, K, alpha, beta, **how)
+    return module.trace(
+        A, B, C, M, N, K, alpha, beta, config=config, allow_slow=allow_slow, order=order
+    )
 
 
 def integer_matrices(
