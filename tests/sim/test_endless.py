@@ -15,11 +15,12 @@ from gemmlab.core.errors import ArgumentError, LaunchError
 from gemmlab.steps import registry
 
 
-def matrices(size=64):
+def matrices(size=128):
     return np.zeros(size, np.float32), np.zeros(size, np.float32)
 
 
-ENDLESS = ("poll", "count", "one_lane", "together", "apart")
+KERNELS = ("poll", "count", "one_lane", "together", "apart")
+ENDLESS = ("count", "one_lane", "apart")
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def run(module, traced: bool, *problem) -> list[str]:
 def test_an_endless_loop_is_given_up(kernel_file, short_budget, name, traced, portable):
     fixture = kernel_file("endless")
     module = fixture.module("endless", portable)
-    (found,) = run(module, traced, ENDLESS.index(name), 4, 1)
+    (found,) = run(module, traced, KERNELS.index(name), 4, 1)
     line = fixture.lines[name]
     assert found.startswith(f"tests/sim/fixtures/endless.cu:{line}: endless-loop: Thread ")
     assert f"goes round a loop at line {line} without end: for 0.3 s no thread" in found
@@ -51,6 +52,23 @@ def test_an_endless_loop_is_given_up(kernel_file, short_budget, name, traced, po
     A[0] = 1.0
     module.launch(A, A, C, 0, 1, 1)
     assert C[0] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("name", "traced", "kind"),
+    [
+        ("poll", False, "deadlock"),
+        ("poll", True, "deadlock"),
+        ("together", False, "endless-loop"),  # plain reads are not seen
+        ("together", True, "deadlock"),
+    ],
+)
+def test_polling_what_nobody_writes(kernel_file, short_budget, name, traced, kind):
+    fixture = kernel_file("endless")
+    (found,) = run(fixture.module("endless"), traced, KERNELS.index(name), 4, 1)
+    assert found.startswith(f"tests/sim/fixtures/endless.cu:{fixture.lines[name]}: {kind}: ")
+    if kind == "deadlock":
+        assert "waits in a loop that polls global memory" in found
 
 
 def test_headway_is_no_endless_loop(kernel_file, monkeypatch):
@@ -86,7 +104,7 @@ def test_ctrl_c_stops_a_run(kernel_file, ctrl_c, monkeypatch, name, traced):
 
     def interrupted():
         timer.start()
-        (module.trace if traced else module.launch)(A, A, C, ENDLESS.index(name), 4, 1)
+        (module.trace if traced else module.launch)(A, A, C, KERNELS.index(name), 4, 1)
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()

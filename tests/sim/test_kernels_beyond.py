@@ -32,13 +32,28 @@ def test_the_sum_does_not_depend_on_who_is_last():
     [
         ("== to - from;", "== 0;"),  # the first one adds up
         ("block <= to; ++block", "block < to; ++block"),  # one part is forgotten
-        ("(first <= t * share.k_tiles)", "0"),  # both parts of a block in one place
         ("next += k_end - k_begin;", "next += k_end - k_begin + 1;"),  # a k tile is left out
     ],
 )
 def test_a_broken_stream_k_is_seen(old, new):
     broken = lab.variant(STREAM_K, {old: new})
     assert not lab.check(broken, shapes=[UNEVEN], device="cpu").ok
+
+
+@pytest.mark.parametrize("order", range(1, 4))
+def test_two_parts_in_one_place_are_a_race(order):
+    """Where a block leaves its second part before the first has been added up."""
+    broken = lab.variant(STREAM_K, {"(first <= t * share.k_tiles)": "0"})
+    found = sim.trace(broken, *UNEVEN, order=order).findings
+    assert {finding.kind for finding in found} == {"race"}
+    assert sim.trace(STREAM_K, *UNEVEN, order=order).findings == ()
+
+
+@pytest.mark.parametrize("name", [STREAM_K, "hgemm_19_stream_k", "sgemm_20_any_shape"])
+@pytest.mark.parametrize("order", range(3))
+def test_blocks_in_any_order_are_clean(name, order):
+    M, N, K = (384, 768, 1024) if name[0] == "h" else UNEVEN
+    assert sim.trace(name, M, N, K, order=order).findings == ()
 
 
 @pytest.mark.parametrize("config", registry.get(ANY_SHAPE).configs)

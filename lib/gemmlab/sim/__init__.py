@@ -2,14 +2,21 @@
 
 Every CUDA thread is a fiber, every block runs on one OS thread, and the compiler reports every load
 and store. What is modelled: values, barriers, warp collectives, asynchronous copies, the copy
-engine, tensor cores, clusters, shared-memory wavefronts, global sectors, races. What is not: time,
-caches, occupancy, registers, and the order in which a tensor core adds within an instruction. What
-PTX leaves open is done as late as it allows, so that a missing wait shows.
+engine, tensor cores, clusters, shared-memory wavefronts, global sectors, races in shared and global
+memory. What is not: time, caches, occupancy, registers, and the order in which a tensor core adds
+within an instruction. What PTX leaves open is done as late as it allows, so that a missing wait
+shows.
 Nor is memory better than it has to be: a matrix that is a view begins where the caller's does, a
 __shared__ array is aligned as declared and no better, and what nobody has written is NaN.
 
+Blocks that may communicate (their kernel has atomics, fences or volatile accesses) take turns: up
+to 132 are resident, and a loop that polls global memory lets others run. Between blocks only an
+atomic with __threadfence() on both sides orders anything. A race is found if nothing orders the two
+accesses in this run, whatever their values; other orders of blocks (`order`) may show others.
+
 What is not seen, because nothing reports it:
-- races in global memory, between blocks or within one;
+- races between the copy engine's accesses to global memory and others, as far as their end counts:
+  they stand for accesses of the thread that starts them, when it does;
 - a pointer that walks from one __shared__ array straight into the next (an index out of an array
   is seen, and so is a pointer that leaves all arrays);
 - memcpy of more than 16 bytes, and __device__ variables: executed, not counted;
@@ -101,6 +108,7 @@ def trace(
     *,
     precision: str = "",
     allow_slow: bool = False,
+    order: int = 0,
 ) -> Trace:
     """What a step asks of the memory system, by source line, on small integers (always the same).
 
@@ -108,6 +116,8 @@ def trace(
     M, N, K: sizes that the step takes, by default small ones: what a warp does is the same in all.
     precision: one that the step is compiled for, such as "fp16"; its first, if not given.
     allow_slow: let it take longer than a minute; without it that raises SlowRunError.
+    order: a seed, by which blocks are dispatched and, if they may communicate, take turns; 0: one
+    after the other, by their numbers.
     Raises UnknownKernelError, ArgumentError for a size, BackendError, BuildError and LaunchError.
     """
     step = registry.program(kernel)
@@ -121,7 +131,9 @@ def trace(
     given, made = types.bytes
     module.check_memory([given * M * K, given * K * N, made * M * N])
     A, B, C = integer_matrices(M, N, K, types=types)
-    return module.trace(A, B, C, M, N, K, alpha, beta, config=config, allow_slow=allow_slow)
+    return module.trace(
+        A, B, C, M, N, K, alpha, beta, config=config, allow_slow=allow_slow, order=order
+    )
 
 
 def integer_matrices(

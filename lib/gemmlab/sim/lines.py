@@ -72,8 +72,7 @@ class LineTable:
         arrays = [(a.name, a.offset, a.bytes) for a in self.arrays]
         kernels = [(k.offset, k.max_threads, k.static_bytes) for k in self.kernels]
         parts = [self.starts, self.sites, self.frames, arrays, kernels]
-        parts += [self.plain_order, self.communicates]
-        return json.dumps(parts)
+        return json.dumps([*parts, self.plain_order, self.communicates])
 
     @classmethod
     def from_json(cls, text: str) -> LineTable:

@@ -180,11 +180,11 @@ void GlobalRaceCheck::pass_on(Fiber& fiber, u32 offset, bool reads_too) {
 void GlobalRaceCheck::report(Kind kind, const Fiber& fiber, u32 pc, u32 other_pc,
                              const GlobalAccess& other) {
   Finding finding = {kind, pc & ~STRONG, other_pc & ~STRONG, fiber.worker->block(), fiber.index};
-  const bool is_far = other.thread - first_ >= threads_;
-  finding.number[0] = is_far;
+  const u32 slot = other.thread - first_;
+  finding.number[0] = slot - fiber.first_slot >= fiber.worker->launch().threads();
   const Beyond* beyond = clocks_.beyond(fiber);
   finding.number[1] =
-      is_far && beyond &&
+      slot >= threads_ && beyond &&
       beyond->seen.holds(other.thread / threads_, other.thread % threads_, other.stamp);
   findings_->add(finding);
 }
