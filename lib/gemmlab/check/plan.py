@@ -143,11 +143,18 @@ def default_runs(
 
 
 def given_runs(
-    shapes: Sequence[Shape], precisions: Sequence[str], configs: Sequence[str]
+    spec: KernelSpec, shapes: Sequence[Shape], precisions: Sequence[str], configs: Sequence[str]
 ) -> list[Run]:
-    """Shapes that were asked for: in the first precision with all factors, else with one pair."""
+    """Shapes that were asked for: in the first precision with all factors, else with one pair.
+
+    Blocks that leave something for each other come backwards in every second run.
+    """
     first, *others = precisions
-    runs = [Run(shape, factors, first, configs[0]) for shape in shapes for factors in ALPHA_BETA]
+    runs = [
+        Run(shape, factors, first, configs[0], order=i % 2 if spec.workspace else 0)
+        for shape in shapes
+        for i, factors in enumerate(ALPHA_BETA)
+    ]
     runs += [Run(shape, ADDED, other, configs[0]) for other in others for shape in shapes]
     return runs + [Run(shape, ADDED, first, one) for one in configs[1:] for shape in shapes]
 
