@@ -49,11 +49,11 @@ def test_a_launcher_is_told_of_an_h200_unless_given_another_machine(module):
         assert trace.launches == (Launched(sms, 64),)
 
 
-def test_blocks_are_dispatched_by_number_backwards_or_shuffled(module):
+def test_blocks_come_by_number_or_in_an_order_of_their_own(module):
     orders = [came(module, sms=6, order=order)[0] for order in (0, 1, 2, 2, 3)]
     assert orders[0] == [0, 1, 2, 3, 4, 5]
-    assert orders[1] == [5, 4, 3, 2, 1, 0]
-    assert orders[2] == orders[3] != orders[4]
+    assert orders[2] == orders[3]  # a seed
+    assert len({tuple(order) for order in orders}) == 4
     assert all(sorted(order) == orders[0] for order in orders)
 
 
