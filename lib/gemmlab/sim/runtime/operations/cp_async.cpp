@@ -110,7 +110,7 @@ void CpAsync::write(Fiber& fiber, u32 end, u32 slot, u32 stamp) {
 void CpAsync::arrive_later(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
   Worker& worker = *fiber.worker;
   if (worker.launch().traced && !barrier.agent) barrier.agent = worker.clocks().new_agent();
-  worker.state<Mbarriers>().has_late_arrivals = true;
+  worker.state<Mbarriers>().has_untold_order = true;
   const u32 end = threads_[fiber.index].copies.end();
   worker.cluster().copies.push_back(
       [this, &fiber, end, &barrier, op] { arrive(fiber, end, barrier, op); });

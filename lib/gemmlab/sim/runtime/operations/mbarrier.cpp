@@ -24,10 +24,9 @@ Mbarrier& find_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address) {
 
 void Mbarrier::advance(Worker& worker) {
   if (pending || missing_bytes()) return;
-  // Clocks tell who knows of whom. Where asynchronous arrivals, or copies into other blocks, carry
-  // an order on, more is in order than they tell.
-  const bool is_told =
-      worker.cluster().ranks() == 1 && !worker.state<Mbarriers>().has_late_arrivals;
+  // Clocks tell who knows of whom. With some operations, or with copies into other blocks, more is
+  // in order than they tell.
+  const bool is_told = worker.cluster().ranks() == 1 && !worker.state<Mbarriers>().has_untold_order;
   for (const PhaseWaiter& waiter : waiters) {
     if (!is_told || arriving[waiter.slot] >= waiter.stamp) continue;
     Finding finding = {Kind::MBARRIER_OVERTAKEN, waiter.pc, init_pc, worker.block(), waiter.thread};

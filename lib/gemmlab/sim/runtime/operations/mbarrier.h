@@ -52,7 +52,7 @@ class Mbarriers : public Mechanism {
  public:
   void begin_block(Worker&) override {
     barriers_.clear();
-    has_late_arrivals = false;
+    has_untold_order = false;
   }
   // Reports copies that nobody has waited for.
   void end_block(Worker& worker) override;
@@ -61,9 +61,9 @@ class Mbarriers : public Mechanism {
   // fence.mbarrier_init by the thread `slot`.
   void fence(u32 slot);
 
-  // Whether copies (cp.async) have arrived for their threads: such an arrival comes after what the
-  // thread did before, and still lets nobody know of it.
-  bool has_late_arrivals = false;
+  // Whether threads have done what orders them and lets nobody know of it: copies (cp.async) that
+  // arrive for their thread come after what it did before, and a wgmma after all of its warps.
+  bool has_untold_order = false;
 
  private:
   std::unordered_map<u32, Mbarrier> barriers_;  // by offset in shared memory

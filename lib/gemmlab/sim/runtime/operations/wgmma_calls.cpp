@@ -4,6 +4,7 @@
 
 #include "wgmma.h"
 #include "engine/worker.h"
+#include "mbarrier.h"
 
 namespace sim {
 
@@ -81,6 +82,7 @@ void sim_wgmma(unsigned form, float* d, const uint32_t* a, uint64_t desc_a, uint
 void sim_wgmma_commit(int line) {
   sim::Fiber& fiber = *sim::running_fiber();
   const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));
+  fiber.worker->state<sim::Mbarriers>().has_untold_order = true;
   fiber.worker->meet(fiber, {pc, line, &sim::WGMMA_COMMIT, ~0u, nullptr});
 }
 
