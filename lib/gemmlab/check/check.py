@@ -29,11 +29,11 @@ def check(
     """Run a step at its limits, alpha and beta, and compare with an fp64 reference.
 
     Without `shapes` these are: fewer and more k tiles than stages, several tiles, edges, no k,
-    other addresses; in each configuration, in precisions that take turns. C starts as NaN where beta is
-    0. On the simulator every run is traced for races and other findings; blocks come in several
-    orders, which may not change a bit of C; steps whose blocks take several tiles, or cut them, run
-    on GPUs of 2 and of 5 SMs, too. The report's `verdict` is "clean" (`ok`), "finding", "wrong" or
-    "incomplete"; its `coverage` says what was run.
+    other addresses; in each configuration, in precisions that take turns. C starts as NaN where
+    beta is 0. On the simulator every run is traced for races and other findings; blocks come in
+    several orders, which may not change a bit of C; steps whose blocks take several tiles, or cut
+    them, run on GPUs of 2 and of 5 SMs, too. The report's `verdict` is "clean" (`ok`), "finding",
+    "wrong" or "incomplete"; its `coverage` says what was run.
 
     shapes: (M, N, K) to run instead, each with all alpha and beta; the verdict is then of these.
     device: "cuda" or "cpu" (the simulator); None: the GPU if there is one. precisions: some of
