@@ -48,7 +48,8 @@ void begin_grid(const Launch& launch, u32 groups) {
   grid.next = 0;
   grid.failed = false;
   grid.dispatch.clear();
-  if (launch.order) grid.dispatch = dispatched(u32(launch.clusters()), launch.order);
+  if (launch.order && launch.module->communicates)
+    grid.dispatch = dispatched(u32(launch.clusters()), launch.order);
   grid.turns.begin(launch.module->communicates, groups, launch.order, grid.next, grid.clusters);
   if (!launch.traced) return;
   grid.use.begin();

@@ -73,7 +73,7 @@ void GlobalRaceCheck::begin_launch(u32 threads, bool plain, GridUse* use, GridOr
   table_ = order ? &order->table : &own_;
   table_->resize();
   calm_.assign(plain && !order ? arena.pages() * (Arena::PAGE / 4 + 16) : 0, 0);
-  first_round_ = order ? order->round : round_ + 1;
+  first_round_ = order ? order->round : own_round_ + 1;
   if (order) round_ = order->round;
 }
 
@@ -81,7 +81,7 @@ void GlobalRaceCheck::begin(u64 cluster) {
   cluster_ = u32(cluster);
   first_ = cluster_ * threads_;
   touched_.clear();
-  if (!order_) ++round_;
+  if (!order_) round_ = ++own_round_;
 }
 
 void GlobalRaceCheck::end() {

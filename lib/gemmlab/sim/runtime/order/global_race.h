@@ -126,6 +126,7 @@ class GlobalRaceCheck {
   u32 threads_ = 0;           // of a cluster
   u32 cluster_ = 0, first_ = 0;
   u32 round_ = 0, first_round_ = 0;  // now, and that of the launch's first cluster
+  u32 own_round_ = 0;                // of the own table, also while the other is in use
 };
 
 }  // namespace sim
