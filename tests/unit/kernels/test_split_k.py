@@ -26,6 +26,7 @@ int sim_launch(const SimLaunch* launch, void (*)(void*), void* arguments) {
 int sim_device_attribute(int* value, int, int) { return *value = 9, 0; }
 SimIndex sim_thread_index() { std::abort(); }  // no kernel runs
 SimIndex sim_block_index() { std::abort(); }
+void sim_grid_dependency_wait() { std::abort(); }
 
 int main(int, char** arguments) {
   GemmArgs g = {};
