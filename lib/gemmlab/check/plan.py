@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import product
 
 from ..core.precision import PRECISIONS
 from ..steps.spec import KernelSpec
@@ -21,6 +21,7 @@ ADDED, SCALED = (1.25, -2.0), (0.5, 0.0)
 SMALL_MACHINES = (2, 5)
 _STRIP = 9  # rows of tiles: one more than a strip of kernels/common/order/block_order.cuh
 _NAIVE_K = 33  # the least depth of a step that takes one k at a time
+_VECTOR_BYTES = 16  # of the widest load
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Limits:
     def grids(self) -> list[Shape]:
         """Several tiles each way, and more rows of them than a strip has."""
         BM, BN, BK = self.tile
-        return [self.fit(_STRIP * BM, 2 * BN, BK), self.fit(2 * BM, 3 * BN, 2 * BK)]
+        return [self.fit(_STRIP * BM, BN + 1, BK), self.fit(2 * BM, 3 * BN, 2 * BK)]
 
     def edges(self) -> list[Shape]:
         """Shapes around the limits of tiles, warps, boxes and vectors; none for whole tiles only.
@@ -198,7 +199,7 @@ def _brief(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]
     for i, shape in enumerate(shapes):
         yield Run(shape, (ADDED, SCALED)[i % 2], precisions[i % len(precisions)], config)
     yield Run(shapes[2], SCALED, precisions[0], config)
-    yield from islice(_addresses(own, config, precisions), 4)
+    yield from _addresses(own, config, precisions, brief=True)
 
 
 def _machines(own: Limits, config: str, precisions: Sequence[str], brief: bool) -> Iterator[Run]:
@@ -233,18 +234,31 @@ def _small(own: Limits, config: str, precision: str) -> Iterator[Run]:
         yield Run(own.fit(BM, 2 * BN - edge // 2, K), ADDED, precision, config, sms=five)
 
 
-def _addresses(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]:
+def _addresses(
+    own: Limits, config: str, precisions: Sequence[str], brief: bool = False
+) -> Iterator[Run]:
     """Views that begin somewhere inside a buffer: at any element, or where the step allows.
 
-    Whole tiles come there, too: nothing but the address then asks for guards.
+    Whole tiles come there, too: nothing but the address then asks for guards. One matrix alone is
+    off by half of what the step's widest access needs: the others do not ask for guards, either.
+    brief: whole tiles only.
     """
     spec, (BM, BN, BK) = own.spec, own.tile
+    widest = _VECTOR_BYTES // PRECISIONS[precisions[0]].bytes[0]
     unit = 1 if spec.takes_any_address else spec.alignment // PRECISIONS[precisions[0]].bytes[0]
     whole = own.fit(BM, BN, 2 * BK)
     rows = own.stores() or [own.fit(BM // 2 + 1, BN, BK + BK // 2)]
     places = [(unit, unit, unit)]
     if spec.takes_any_address:
-        places = [(0, 0, 1), *places, (1, 0, 0), (0, 1, 0), (2, 2, 2), (4, 4, 4), (3, 8, 5)]
+        half = widest // 2
+        alone = [(0, 0, 1), (0, 1, 0), (1, 0, 0), (0, half, 0), (half, 0, 0), (0, 0, half)]
+        places = [alone[0], *places, *alone[1:], (2, 2, 2), (4, 4, 4), (3, 8, 5)]
+    if brief:
+        for i, offsets in enumerate(places[:-3] if spec.takes_any_address else places):
+            yield Run(
+                whole, (ADDED, SCALED)[i % 2], precisions[i % len(precisions)], config, offsets
+            )
+        return
     for i, offsets in enumerate(places):
         shapes = (whole, rows[i // 2 % len(rows)])
         pairs = (

@@ -77,7 +77,7 @@ def test_findings_come_first_and_once():
     report = lab.check(careless, device="cpu")
     assert report.findings and len(set(report.findings)) == len(report.findings)
     lines = repr(report).splitlines()
-    assert "0 of" not in lines[0]
+    assert " 0 of" not in lines[0]
     assert lines[1 : 1 + len(report.findings)] == [f"  {found}" for found in report.findings]
 
 
