@@ -138,7 +138,7 @@ def kernel(
     Raises BackendError without g++, BuildError with the compiler's message.
     """
     path = path.resolve()
-    base, prelude = runtime(portable), _prelude()
+    base = runtime(portable)
     unit = _UNIT.format(path=path, launch=launch)
     unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
@@ -150,11 +150,10 @@ def kernel(
         own = [file for file in included_files(path) if file.parent != kernels_folder() / "ptx"]
         refuse_unsupported(own, INCLUDE / "ptx", display_name)
         with busy(f"Compiling {path.name} for the simulator"):
-            _compile_kernel(path, unit, (base, prelude), library, table)
+            _compile_kernel(path, unit, base, library, table)
     return KernelLibrary(library, path, LineTable.from_json(table.read_text()), workspace)
 
 
-@cache
 def _prelude() -> Path:
     """A header that includes what every kernel needs; g++ takes what was compiled of it, beside."""
     headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
@@ -171,14 +170,11 @@ def _prelude() -> Path:
     return header
 
 
-def _compile_kernel(
-    path: Path, unit: str, bases: tuple[Runtime, Path], library: Path, table: Path
-) -> None:
-    base, prelude = bases
+def _compile_kernel(path: Path, unit: str, base: Runtime, library: Path, table: Path) -> None:
     with _workspace(library.parent) as work:
         source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
         source.write_text(unit)
-        includes = (f"-I{INCLUDE}", "-include", str(prelude))
+        includes = (f"-I{INCLUDE}", "-include", str(_prelude()))
         compiling = (*_KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
         _run([compiler(), *compiling], kernel=path)
         arrays = _lay_out_shared_arrays(path, compiled, work)
