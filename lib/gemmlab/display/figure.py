@@ -54,7 +54,7 @@ LIGHT = Theme(
     paper="#ffffff",
     accent="#0072b2",
     strong="#b34700",
-    series=("#0072b2", "#b34700", "#00795a", "#8f4a77", "#57606a", "#007f9e"),
+    series=("#0072b2", "#b34700", "#00795a", "#8f4a77", "#007f9e", "#57606a"),
 )
 DARK = Theme(
     "dark",
@@ -64,7 +64,7 @@ DARK = Theme(
     paper="#14181d",
     accent="#56b4e9",
     strong="#f0a04a",
-    series=("#56b4e9", "#f0a04a", "#3fc79f", "#e08fc0", "#9ca7b3", "#8fd3e8"),
+    series=("#56b4e9", "#f0a04a", "#3fc79f", "#e08fc0", "#8fd3e8", "#9ca7b3"),
 )
 
 
