@@ -21,6 +21,7 @@ PYTEST := $(PY) -m pytest
 PINS = $(BIN)/uv pip compile --quiet --python-version 3.11 --no-emit-index-url \
   --annotation-style line --custom-compile-command 'make pins'
 FUZZ_CASES ?= 100000
+FUZZ_LAUNCHES ?= 20000
 
 .PHONY: help book html serve quick test lint lab notebooks widgets tables reference record machine-code \
   test-gpu campaign mutants fuzz pins wheel format clean distclean book-env test-env lab-env
@@ -37,7 +38,8 @@ help:
 	@echo '  make test-gpu   the tests that need a GPU'
 	@echo '  make campaign   what takes long: mutants, fuzz, the cases that make test samples'
 	@echo '  make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
-	@echo '  make fuzz       FUZZ_CASES=$(FUZZ_CASES) malformed launches and random operations'
+	@echo '  make fuzz       FUZZ_CASES=$(FUZZ_CASES) malformed launches and random operations, and'
+	@echo '                  FUZZ_LAUNCHES=$(FUZZ_LAUNCHES) random launches of all steps, which it records'
 	@echo 'To bring up to date:'
 	@echo '  make notebooks  execute all chapters in place (NB="book/x.ipynb" for some, JOBS=n)'
 	@echo '  make widgets    the widgets that chapters store, running nothing'
@@ -186,7 +188,8 @@ mutants: test-env
 	$(PY) -m tools.mutants --by-hand --full
 
 fuzz: test-env
-	$(PY) -m tools.fuzz 1 $(FUZZ_CASES)
+	$(PY) -m tools.fuzz.malformed 1 $(FUZZ_CASES)
+	$(PY) -m tools.fuzz.launches $(FUZZ_LAUNCHES) --output book/measurements/fuzz
 
 format: test-env
 	@$(BIN)/ruff check --fix .
