@@ -42,7 +42,7 @@ def draw(subject: Subject, seed: int, number: int, device: str) -> Run:
     sms, order = 0, 0
     if device == "cpu":
         sms = int(random.choice((0, *SMALL_MACHINES)))
-        order = int(random.choice((0, 1, random.integers(2, 2**31))))
+        order = int(random.choice([0, 1, int(random.integers(2, 2**31))]))
     offsets = _offsets(subject, random)
     return Run(shape, factors, subject.precision, config, offsets, sms, order)
 

@@ -156,6 +156,9 @@ def fuzz_all(
         for outcome in _until(pool.imap_unordered(_fuzz, tasks), time.monotonic() + how.seconds):
             done[outcome.kernel, outcome.precision] = outcome
             print(_said(outcome), flush=True)
+        if len(done) == len(tasks):  # else the pool ends its processes, whatever they are at
+            pool.close()
+            pool.join()
     never = f"not finished within {how.seconds:g} s"
     return [
         done.get(key) or Outcome(*key, stopped=never)
