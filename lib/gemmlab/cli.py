@@ -12,6 +12,7 @@ import click
 from .bench.bench import bench as run_bench
 from .bench.tune import tune as run_tune
 from .check.check import check as check_one
+from .core import machine
 from .core.errors import BackendError, GemmlabError
 from .core.precision import PRECISIONS
 from .display.table import text_table
@@ -86,6 +87,8 @@ def main() -> None:
 
     Without a GPU, kernels run on the simulator and `bench` shows the recorded run.
     """
+    if elsewhere := machine.elsewhere():
+        click.echo(f"Note: {elsewhere}", err=True)
 
 
 @main.command()

@@ -24,7 +24,7 @@ def call(monkeypatch):
     return run
 
 
-@pytest.mark.parametrize("command", ["doctor", "list", "check", "bench", "tune", "trace", "progress", "record"])
+@pytest.mark.parametrize("command", ["doctor", "list", "check", "bench", "tune", "trace", "record"])
 def test_every_command_explains_itself(call, command):
     done = call(command, "--help")
     assert done.exit_code == 0
