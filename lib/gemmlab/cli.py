@@ -289,7 +289,8 @@ def progress(reset: bool, as_json: bool) -> None:
     try:
         if reset:
             count = len(reader_progress().solved)
-            click.confirm(f"Forget {count} solved exercises in {solved.path()}?", abort=True)
+            if not click.confirm(f"Forget {count} solved exercises in {solved.path()}?"):
+                return
             solved.reset()
         _show(reader_progress(), as_json)
     except OSError as error:

@@ -12,6 +12,7 @@ on the seed, its subject and its number alone; --verbose prints it (and flushes)
 from __future__ import annotations
 
 import argparse
+import math
 import multiprocessing
 import os
 import platform
@@ -20,16 +21,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 from gemmlab.check.plan import Run
 from gemmlab.check.report import Case
 from gemmlab.check.runner import STOPPED, Runner
-from gemmlab.core.errors import BackendError, BuildError, ContextLostError
+from gemmlab.core.errors import GemmlabError
 from gemmlab.core.files import json_text, write_whole
 from gemmlab.gpu import requirements, telemetry
+from gemmlab.gpu.sandbox import context_watch
 from gemmlab.measurements.store import slug
 from gemmlab.run.kernel import Kernel, kernel
 from gemmlab.sim.module import SimModule
@@ -51,7 +52,8 @@ _SHOWN = 20  # launches that went wrong, of a subject
 class Outcome:
     """What became of the launches of a subject.
 
-    ends: how many ended how. error: the largest, as a share of what is allowed. problems: launches
+    ends: how many ended how. error: the largest of the finite ones, as a share
+    of what is allowed. problems: launches
     that went wrong, in words. stopped: why not all were made; "" if they were.
     """
 
@@ -80,18 +82,19 @@ class Outcome:
         return head | ends | {"largest_error": self.error, "problems": self.problems} | tail
 
 
-def subjects(only: str = "") -> list[Subject]:
+def subjects(only: str = "", device: str = "cpu") -> list[Subject]:
     """All steps in all of their precisions, or those of one step; what takes longest comes first.
 
     On a GPU without those that it cannot run, which is said.
     """
-    specs = [registry.get(only)] if only else registry.KERNELS
-    lacks = {spec.name: requirements.lacking(registry.program(spec)) for spec in specs}
-    for why in filter(None, lacks.values()):
-        print(f"Left out: {why}")
-    here = (spec for spec in specs if not lacks[spec.name])
-    order = sorted(here, key=lambda spec: len(spec.configs), reverse=True)
-    return [Subject(spec, precision) for spec in order for precision in spec.precisions]
+    specs = [registry.get(only)] if only else list(registry.KERNELS)
+    if device == "cuda":
+        lacks = {spec.name: requirements.lacking(registry.program(spec)) for spec in specs}
+        for why in filter(None, lacks.values()):
+            print(f"Left out: {why}")
+        specs = [spec for spec in specs if not lacks[spec.name]]
+    specs.sort(key=lambda spec: len(spec.configs), reverse=True)
+    return [Subject(spec, precision) for spec in specs for precision in spec.precisions]
 
 
 def launch(
@@ -115,33 +118,39 @@ def launch(
         return OUTSIDE, case, said
     if case.problem and case.problem != STOPPED:
         return WRONG, case, said
-    return (FINDING if kinds else RIGHT), case, said
+    return (FINDING if kinds or case.problem else RIGHT), case, said
 
 
 def fuzz(subject: Subject, launches: int, seed: int, device: str, verbose: bool = False) -> Outcome:
     """So many launches of a subject, besides those that are refused."""
     outcome = Outcome(subject.spec.name, subject.precision)
-    modules: dict[str, SimModule] = {}
     try:
-        handle = kernel(subject.spec)
-        for number in count():
-            if outcome.launches == launches:
-                break
-            if number == _DRAWN * launches:
-                outcome.stopped = f"{outcome.ends[REFUSED]} of {number} launches were refused"
-                break
-            run = draw(subject, seed, number, device)
-            if verbose:
-                print(subject, number, run, flush=True)
-            how, case, said = launch(handle, run, device, modules)
-            outcome.ends[how] += 1
-            if case:
-                outcome.error = max(outcome.error, case.error)
-            if how in BAD and len(outcome.problems) < _SHOWN:
-                outcome.problems.append(f"number {number}, {how}: {run}: {said}")
-    except (BackendError, BuildError, ContextLostError) as error:
+        with context_watch():
+            _launches(outcome, subject, launches, seed, device, verbose)
+    except GemmlabError as error:  # it does not compile, or the GPU cannot be used any more
         outcome.stopped = str(error)
     return outcome
+
+
+def _launches(
+    outcome: Outcome, subject: Subject, launches: int, seed: int, device: str, verbose: bool
+) -> None:
+    handle = kernel(subject.spec)
+    modules: dict[str, SimModule] = {}
+    for number in range(_DRAWN * launches):
+        if outcome.launches == launches:
+            return
+        run = draw(subject, seed, number, device)
+        if verbose:
+            print(subject, number, run, flush=True)
+        how, case, said = launch(handle, run, device, modules)
+        outcome.ends[how] += 1
+        if case and math.isfinite(case.error):
+            outcome.error = max(outcome.error, case.error)
+        if how in BAD and len(outcome.problems) < _SHOWN:
+            outcome.problems.append(f"number {number}, {how}: {run}: {said}")
+    if outcome.launches < launches:
+        outcome.stopped = f"{outcome.ends[REFUSED]} of {outcome.ends.total()} launches were refused"
 
 
 def fuzz_all(
@@ -230,7 +239,9 @@ def main() -> int:
     os.environ["GEMMLAB_PROGRESS"] = "0"
     os.environ["GEMMLAB_TUNING"] = "0"  # a step chooses by itself, on every machine alike
     start = time.monotonic()
-    outcomes = fuzz_all(subjects(given.only), given.count, given.seed, given.device, given)
+    outcomes = fuzz_all(
+        subjects(given.only, given.device), given.count, given.seed, given.device, given
+    )
     seconds = time.monotonic() - start
     ends = sum((outcome.ends for outcome in outcomes), Counter[str]())
     print(f"{ends.total() - ends[REFUSED]} launches in {seconds:.0f} s: {dict(ends)}")
