@@ -19,6 +19,8 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +31,7 @@ from gemmlab.check.report import Case
 from gemmlab.check.runner import STOPPED, Runner
 from gemmlab.core.errors import GemmlabError
 from gemmlab.core.files import json_text, write_whole
-from gemmlab.gpu import requirements, telemetry
+from gemmlab.gpu import build, requirements, telemetry
 from gemmlab.gpu.sandbox import context_watch
 from gemmlab.measurements.store import slug
 from gemmlab.run.kernel import Kernel, kernel
@@ -45,6 +47,7 @@ RIGHT, REFUSED = "right", "refused"
 WRONG, OUTSIDE, HANG, FINDING = BAD = ("wrong", "outside", "hang", "finding")
 _HANGS = ("deadlock", "endless-loop", "cancelled")
 _DRAWN = 4  # times as many as asked for, at most, where some are refused
+_ON_A_GPU = 4  # processes: their launches take turns there, and each waits for its own
 _SHOWN = 20  # launches that went wrong, of a subject
 
 
@@ -153,16 +156,30 @@ def _launches(
         outcome.stopped = f"{outcome.ends[REFUSED]} of {outcome.ends.total()} launches were refused"
 
 
+def build_all(chosen: Sequence[Subject]) -> None:
+    """Build them for the GPU with all processors; what fails says so when it is launched."""
+
+    def one(subject: Subject) -> None:
+        with suppress(GemmlabError):
+            build.load(registry.program(subject.spec), subject.precision)
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
+        list(several.map(one, chosen))
+
+
 def fuzz_all(
     chosen: Sequence[Subject], launches: int, seed: int, device: str, how: argparse.Namespace
 ) -> list[Outcome]:
     """The subjects, several at a time, in processes of their own: a launch may do anything."""
+    end = time.monotonic() + how.seconds
+    if device == "cuda":
+        build_all(chosen)
     each, more = divmod(launches, len(chosen))
     tasks = [(one, each + (i < more), seed, device, how.verbose) for i, one in enumerate(chosen)]
     done: dict[tuple[str, str], Outcome] = {}
     # spawn: torch's CUDA does not survive a fork.
-    with multiprocessing.get_context("spawn").Pool(how.processes) as pool:
-        for outcome in _until(pool.imap_unordered(_fuzz, tasks), time.monotonic() + how.seconds):
+    with multiprocessing.get_context("spawn").Pool(how.processes or _processes(device)) as pool:
+        for outcome in _until(pool.imap_unordered(_fuzz, tasks), end):
             done[outcome.kernel, outcome.precision] = outcome
             print(_said(outcome), flush=True)
         if len(done) == len(tasks):  # else the pool ends its processes, whatever they are at
@@ -189,6 +206,10 @@ def record(
     head = {"schema": SCHEMA, "environment": made, "seconds": round(seconds), "seed": seed}
     name = f"{slug(made['gpu'])}.json" if device == "cuda" else "simulator.json"
     return write_whole(folder / name, json_text({**head, **totals, "kernels": rows}))
+
+
+def _processes(device: str) -> int:
+    return _ON_A_GPU if device == "cuda" else len(os.sched_getaffinity(0))
 
 
 def _fuzz(task: tuple[Subject, int, int, str, bool]) -> Outcome:
@@ -225,7 +246,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="one step")
     parser.add_argument("--output", type=Path, help="a folder to write the counts into")
-    parser.add_argument("--processes", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--processes", type=int, help="default: one a processor; on a GPU 4")
     parser.add_argument(
         "--seconds",
         type=float,
