@@ -62,7 +62,7 @@ def exercises() -> list[Exercise]:
 def exercise_of(cell_id: str) -> Exercise | None:
     """The exercise with a cell of that id. Ids of cells are unique in the book."""
     for path in _chapters():
-        if f'"{cell_id}"' not in path.read_text(encoding="utf-8"):
+        if f'"{cell_id}"' not in path.read_text(encoding="utf-8", errors="replace"):
             continue  # a chapter takes longer to parse than all of them to read
         for one in _exercises(path):
             if any(cell.id == cell_id for cell in one.cells):
