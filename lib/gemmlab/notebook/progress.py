@@ -33,10 +33,8 @@ class Progress(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for JSON; with the answers."""
-        return {
-            "file": str(solved.path()),
-            "exercises": [self._data(one) for one in self.exercises],
-        }
+        rows = [self._data(one) for one in self.exercises]
+        return {"file": str(solved.path()), "problem": self.problem, "exercises": rows}
 
     def _row(self, exercise: Exercise) -> tuple[str, ...]:
         entry = self.solved.get(exercise.key)

@@ -242,5 +242,7 @@ def test_starting_over_asks_first(run):
 def test_the_command_sets_a_damaged_file_aside_too(home):
     home.mkdir()
     (home / "progress.json").write_text("{")
+    assert "set aside as" in json.loads(call("--json").output)["problem"]
+    (home / "progress.json").write_text("{")
     done = call()
     assert done.exit_code == 0 and "set aside as" in done.output
