@@ -12,6 +12,7 @@ import pytest
 from sampling import sampled
 
 from gemmlab.check.plan import Run
+from gemmlab.core.paths import measurements_folder
 from gemmlab.core.precision import precision as types_of
 from gemmlab.run.kernel import kernel, variant
 from gemmlab.steps import registry
@@ -19,6 +20,7 @@ from tools.fuzz import launches
 from tools.fuzz.draw import Subject, draw
 
 ALL = launches.subjects()
+RECORDS = sorted((measurements_folder() / "fuzz").glob("*.json"))
 STEP = "sgemm_02_coalesced"
 RUN = Run((9, 33, 5), (1.25, 0.0), "fp32")
 
@@ -26,7 +28,7 @@ RUN = Run((9, 33, 5), (1.25, 0.0), "fp32")
 # ---- the sample: `make fuzz` runs thousands of each ----
 
 
-@pytest.mark.parametrize("subject", sampled(ALL, of=6))
+@pytest.mark.parametrize("subject", sampled(ALL, of=8))
 def test_two_launches_are_right(subject):
     outcome = launches.fuzz(subject, 2, seed=1, device="cpu")
     assert outcome.ends[launches.RIGHT] == 2, outcome.problems
@@ -39,13 +41,13 @@ def test_two_launches_are_right(subject):
 @pytest.mark.parametrize("subject", ALL, ids=str)
 def test_what_is_drawn_is_allowed(subject):
     spec, unit = subject.spec, types_of(subject.precision).bytes[0]
-    for number in range(40):
+    for number in range(24):
         run = draw(subject, 1, number, "cpu")
         assert spec.fits(*run.shape) and min(run.shape[:2]) > 0
         assert all(offset * unit % spec.alignment == 0 for offset in run.offsets)
         assert run.precision == subject.precision
         assert run == draw(subject, 1, number, "cpu") != draw(subject, 2, number, "cpu")
-    assert {draw(subject, 1, n, "cpu").config for n in range(40)} == {"", *spec.configs}
+    assert {draw(subject, 1, n, "cpu").config for n in range(24)} == {"", *spec.configs}
 
 
 @pytest.mark.parametrize("name", ["sgemm_20_any_shape", "hgemm_20_any_shape", "tma_08_any_shape"])
@@ -150,3 +152,19 @@ def test_the_command_records_what_it_found(tmp_path, monkeypatch, capsys):
     assert (data["launches"], data["right"], data["seed"]) == (3, 3, 1)
     assert [row["kernel"] for row in data["kernels"]] == [STEP]
     assert "3 launches" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
+def test_the_recorded_launches_are_of_every_step_and_right(path):
+    data = json.loads(path.read_text())
+    assert data["launches"] == data["right"] >= 20_000, "make fuzz"
+    assert [data[how] for how in launches.BAD] == [0, 0, 0, 0]
+    rows = data["kernels"]
+    recorded = {(row["kernel"], row["precision"]) for row in rows}
+    assert recorded == {(one.spec.name, one.precision) for one in ALL}, "make fuzz"
+    assert all(row["launches"] == row["right"] > 100 and not row["problems"] for row in rows)
+    assert all(0 < row["largest_error"] < 1 for row in rows)
+
+
+def test_those_of_the_simulator_are_recorded():
+    assert "simulator" in [path.stem for path in RECORDS], "make fuzz"
