@@ -58,7 +58,7 @@ def test_documents_name_commands_that_exist(root, document):
 
 def test_help_names_commands_that_exist(root):
     listed = re.findall(r"echo ' *make ([a-z-]+)", (root / "Makefile").read_text())
-    internal = {"html", "book-env", "test-env", "lab-env", "help", "distclean"}
+    internal = {"html", "book-env", "test-env", "lab-env", "help", "distclean", "system", "linux"}
     assert set(listed) == targets(root) - internal
 
 
@@ -81,3 +81,23 @@ def test_a_missing_venv_module_is_said(checkout, tools):
     python_that(tools, 'case "$2" in *venv*) exit 1;; esac; exit 0')
     result = run_make(checkout, tools, "book")
     assert "apt-get install python3-venv" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["book", "test"])
+def test_macos_is_told_in_one_sentence_what_works(checkout, tools, command):
+    """The book can be built there, so it goes on to look for Python; tests cannot be run."""
+    result = run_make(checkout, tools, command, "SYSTEM=Darwin")
+    first, second, *_ = result.stderr.strip().splitlines()
+    assert first.startswith("gemmlab runs on Linux, and this is macOS") and "make book" in first
+    assert ".devcontainer" in first
+    assert ("needs Python" in second) == (command == "book")
+    assert result.returncode != 0
+
+
+@pytest.mark.parametrize("command", ["book", "test"])
+def test_windows_is_told_in_one_sentence_what_works(checkout, tools, command):
+    result = run_make(checkout, tools, command, "SYSTEM=MINGW64_NT-10.0")
+    assert result.returncode != 0
+    first, *rest = result.stderr.strip().splitlines()
+    assert "this is MINGW64_NT-10.0" in first and "WSL" in first and "rendered pages" in first
+    assert [line for line in rest if not line.startswith("make:")] == []
