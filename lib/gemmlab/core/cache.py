@@ -56,10 +56,10 @@ class Store:
         folder = cache_dir(self._room)
         paths = [folder / f"{name}{suffix}" for suffix in suffixes]
         manifest = folder / f"{name}{_MANIFEST}"
-        if _is_whole(manifest, paths):
-            return paths
         with suppress(OSError):  # somebody else may be sweeping
             _sweep(folder)
+        if _is_whole(manifest, paths):
+            return paths
         try:
             with locked(folder / f".{name}.lock"):
                 if not _is_whole(manifest, paths):  # nobody made it while this process waited
