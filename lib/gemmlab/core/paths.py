@@ -81,8 +81,22 @@ def _refuse_replaceable(base: Path) -> None:
 
 
 def kernels_folder() -> Path:
-    """Where `#include <ptx/...>` is looked for; the simulator has twins of those files."""
-    return repository_root() / "kernels"
+    """Where the steps are, and `#include <ptx/...>` is looked for. Raises BackendError without it.
+
+    The simulator has twins of those headers.
+    """
+    folder = repository_root() / "kernels"
+    if not folder.is_dir():
+        raise BackendError(f"kernels: {root_without('kernels')}")
+    return folder
+
+
+def root_without(folder: str) -> str:
+    """What an error says of a root that does not have a folder."""
+    return (
+        f"there is no folder {folder} in {repository_root()}; set GEMMLAB_ROOT to a checkout of "
+        "the course, or unset it to use what the installed package brings"
+    )
 
 
 def measurements_folder() -> Path:
