@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -152,6 +153,7 @@ def _compile(name: str, cpp: str, cuda: str, flags: list[str], work: Path) -> No
 
     nvcc()
     _put_ninja_on_path()
+    _quote_torchs_folder()
     shutil.copy(_binding(cpp), work / "binding.o")
     try:
         with busy(f"building {name.rsplit('_', 1)[0]} with nvcc"):
@@ -181,6 +183,14 @@ def _put_ninja_on_path() -> None:
     paths = os.environ.get("PATH", "").split(os.pathsep)
     if shutil.which("ninja") is None and here not in paths:
         os.environ["PATH"] = os.pathsep.join([*paths, here])
+
+
+def _quote_torchs_folder() -> None:
+    """torch hands the folder of its libraries to a shell as it is, with the spaces in it."""
+    from torch.utils import cpp_extension
+
+    if " " in cpp_extension.TORCH_LIB_PATH and not cpp_extension.TORCH_LIB_PATH.startswith("'"):
+        cpp_extension.TORCH_LIB_PATH = shlex.quote(cpp_extension.TORCH_LIB_PATH)
 
 
 def _binding(cpp: str) -> Path:
