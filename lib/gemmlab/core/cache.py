@@ -53,11 +53,9 @@ class Store:
         or not as they were, by one process at a time. Raises what `make` raises, and BackendError
         if they cannot be kept.
         """
-        folder = cache_dir(self._room)
+        folder = self._swept()
         paths = [folder / f"{name}{suffix}" for suffix in suffixes]
         manifest = folder / f"{name}{_MANIFEST}"
-        with suppress(OSError):  # somebody else may be sweeping
-            _sweep(folder)
         if _is_whole(manifest, paths):
             return paths
         try:
@@ -77,26 +75,36 @@ class Store:
     def remove(self, name: str) -> None:
         """Drop an artefact, for one that will not be asked for again."""
         folder = cache_dir(self._room)
-        _remove(
-            folder, name, [path for path in folder.iterdir() if path.name.startswith(f"{name}.")]
-        )
+        paths = [path for path in folder.iterdir() if path.name.startswith(f"{name}.")]
+        _remove(folder, name, paths)
 
     def folder(self, name: str) -> Path:
         """A folder of the room, for files that whoever uses them writes or compares himself.
 
         name: as that of an artefact. It is swept like one.
         """
-        with suppress(OSError):
-            _sweep(cache_dir(self._room))
+        self._swept()
         folder = cache_dir(self._room, name)
         os.utime(folder)
+        return folder
+
+    def _swept(self) -> Path:
+        """The room's folder."""
+        folder = cache_dir(self._room)
+        with suppress(OSError):  # another process may be sweeping, too
+            _sweep(folder)
         return folder
 
 
 def _make(paths: Sequence[Path], manifest: Path, make: Callable[[Path], None]) -> None:
     """Make the files in a folder beside their place, and move them there."""
     folder, name = manifest.parent, manifest.stem
-    with tempfile.TemporaryDirectory(dir=folder, prefix=f".{name}.build-") as work:
+    work_folder = tempfile.TemporaryDirectory(
+        dir=folder,
+        prefix=f".{name}.build-",
+        ignore_cleanup_errors=True,  # a compiler that was interrupted may still write to it
+    )
+    with work_folder as work:
         made = [Path(work) / path.name for path in paths]
         make(Path(work))
         listing = Path(work) / manifest.name
