@@ -88,7 +88,7 @@ def test_torch_in_a_folder_with_spaces_is_found_by_the_linker(monkeypatch):
     monkeypatch.setattr(cpp_extension, "TORCH_LIB_PATH", "/Mäßig gut/torch/lib")
     for _ in range(2):
         build._quote_torchs_folder()
-    flags = cpp_extension._prepare_ldflags([], False, False, False)
+    flags = cpp_extension._prepare_ldflags([], False, False, False, False)
     assert "-L/Mäßig gut/torch/lib" in shlex.split(" ".join(flags))
 
 
