@@ -237,13 +237,7 @@ def _assembled(name: str, work: Path, *options: str) -> str:
 def _run(command: list[str], work: Path, kernel: Path | None = None) -> None:
     """Run a compiler; its temporary files lie in `work`, and go with it even if all is killed."""
     environment = {**os.environ, "LC_ALL": "C", "TMPDIR": str(work)}
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    except FileNotFoundError:
-        raise BackendError(
-            f"{command[0]}: not found, so the simulator cannot compile kernels. It comes with "
-            "g++'s linker (Debian and Ubuntu: apt install binutils; Fedora: dnf install binutils)."
-        ) from None
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         what = display_name(kernel) if kernel else "the simulator's runtime"
         message = _readable(done.stderr)
