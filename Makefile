@@ -9,11 +9,15 @@ PORT ?= 8000
 NB ?= $(wildcard book/*.ipynb)
 HTML := _build/html
 
-VENV := .venv
+# A container sets it, so that what it installs does not lie in a folder that it shares.
+VENV ?= .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 MATHJAX := vendor/mathjax/startup.js
+# Linux is where everything runs; elsewhere a command first says what works, and how to get the rest.
+SYSTEM := $(shell uname -s 2>/dev/null || echo Linux)
+CONTAINER := open the folder in the container of .devcontainer (README.md, Other systems)
 # Asked for in a recipe, so that TORCH=system is needed once only, when .venv is made.
 SYSTEM_TORCH = grep -qs 'include-system-site-packages = true' $(VENV)/pyvenv.cfg
 C_SOURCES = find kernels lib tests -regex '.*\.\(cu\|cuh\|cc\|cpp\|h\|hpp\)'
@@ -21,9 +25,11 @@ PYTEST := $(PY) -m pytest
 PINS = $(BIN)/uv pip compile --quiet --python-version 3.11 --no-emit-index-url \
   --annotation-style line --custom-compile-command 'make pins'
 FUZZ_CASES ?= 100000
+FUZZ_LAUNCHES ?= 20000
 
 .PHONY: help book html serve quick test lint lab notebooks widgets tables reference record machine-code \
-  test-gpu campaign mutants fuzz pins wheel format clean distclean book-env test-env lab-env
+  test-gpu campaign mutants fuzz pins wheel format clean distclean system linux book-env test-env \
+  lab-env
 
 help:
 	@echo 'To read and to run:'
@@ -37,7 +43,8 @@ help:
 	@echo '  make test-gpu   the tests that need a GPU'
 	@echo '  make campaign   what takes long: mutants, fuzz, the cases that make test samples'
 	@echo '  make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
-	@echo '  make fuzz       FUZZ_CASES=$(FUZZ_CASES) malformed launches and random operations'
+	@echo '  make fuzz       FUZZ_CASES=$(FUZZ_CASES) malformed launches and random operations, and'
+	@echo '                  FUZZ_LAUNCHES=$(FUZZ_LAUNCHES) random launches of all steps, which it records'
 	@echo 'To bring up to date:'
 	@echo '  make notebooks  execute all chapters in place (NB="book/x.ipynb" for some, JOBS=n)'
 	@echo '  make widgets    the widgets that chapters store, running nothing'
@@ -53,7 +60,17 @@ help:
 
 # ---- set-up ----
 
-$(PY):
+system:
+ifeq ($(SYSTEM),Darwin)
+	@echo 'gemmlab runs on Linux, and this is macOS, where the book can be built and read (make book); to run kernels and tests, $(CONTAINER).' >&2
+else ifneq ($(SYSTEM),Linux)
+	@echo 'gemmlab runs on Linux, and this is $(SYSTEM), where the rendered pages of the book can be read; to run anything, use WSL or $(CONTAINER).' >&2; exit 1
+endif
+
+linux: system
+	@[ '$(SYSTEM)' = Linux ]
+
+$(PY): | system
 	@python=; \
 	for p in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
 	  if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$$p; break; fi; \
@@ -90,12 +107,12 @@ $(VENV)/.lab: requirements-lab.txt $(VENV)/.book
 $(MATHJAX): $(VENV)/.book
 	@from=$$($(PY) -c 'import importlib.util as u; print(*u.find_spec("mathjax").submodule_search_locations)')/static/mathjax; \
 	to=$$PWD/vendor/mathjax; rm -rf "$$to"; mkdir -p "$$to"; \
-	(cd "$$from/es5" && cp -r --parents core.js a11y/assistive-mml.js input/tex.js input/tex/extensions \
-	  output/chtml.js output/chtml/fonts "$$to"); \
+	tar -C "$$from/es5" -cf - core.js a11y/assistive-mml.js input/tex.js input/tex/extensions \
+	  output/chtml.js output/chtml/fonts | tar -C "$$to" -xf -; \
 	cp "$$from/LICENSE" "$$from/es5/startup.js" "$$to/"; touch $@
 
 book-env: $(MATHJAX)
-test-env: book-env $(VENV)/.test
+test-env: linux book-env $(VENV)/.test
 lab-env: $(VENV)/.lab
 
 # ---- the book ----
@@ -186,7 +203,8 @@ mutants: test-env
 	$(PY) -m tools.mutants --by-hand --full
 
 fuzz: test-env
-	$(PY) -m tools.fuzz 1 $(FUZZ_CASES)
+	$(PY) -m tools.fuzz.malformed 1 $(FUZZ_CASES)
+	$(PY) -m tools.fuzz.launches $(FUZZ_LAUNCHES) --output book/measurements/fuzz
 
 format: test-env
 	@$(BIN)/ruff check --fix .

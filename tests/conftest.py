@@ -32,6 +32,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     skips.tell(config)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_readers_progress(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test writes into the file of exercises that whoever runs the tests has solved."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEMMLAB_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
     """Python's answer to Ctrl-C, also where a shell started the tests in the background."""

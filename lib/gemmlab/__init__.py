@@ -9,11 +9,17 @@ from __future__ import annotations
 import importlib
 import sys
 
+from .core import machine
+from .core.errors import BackendError, GemmlabError
+
+if sys.platform == "win32":  # the modules below need what only Unix has
+    # A notebook shows the sentence of an error; a command would show where it came from.
+    raise (BackendError if "IPython" in sys.modules else SystemExit)(machine.elsewhere())
+
 # Two verbs have the name of the package that they stand in. Imported here, the verb is what
 # `lab.check` means; inside the package `from ..check.check import ...` finds the module.
 from .bench.bench import bench
 from .check.check import check
-from .core.errors import GemmlabError
 
 __version__ = "0.1.0"
 

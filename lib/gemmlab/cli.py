@@ -1,4 +1,4 @@
-"""The command line: python -m gemmlab doctor | list | check | bench | tune | trace | record."""
+"""The command line: doctor, list, check, bench, tune, trace, progress and record."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ import click
 from .bench.bench import bench as run_bench
 from .bench.tune import tune as run_tune
 from .check.check import check as check_one
+from .core import machine
 from .core.errors import BackendError, GemmlabError
 from .core.precision import PRECISIONS
 from .display.table import text_table
 from .gpu.requirements import lacking
 from .measurements.rows import DEFAULT_BASELINES, OTHER_PRECISION
 from .measurements.store import SECTIONS
+from .notebook import solved
+from .notebook.progress import progress as reader_progress
 from .record import record as run_record
 from .report.recorded import benchmark_states
 from .run.backend import default_backend, why_no_gpu
@@ -84,6 +87,8 @@ def main() -> None:
 
     Without a GPU, kernels run on the simulator and `bench` shows the recorded run.
     """
+    if elsewhere := machine.elsewhere():
+        click.echo(f"Note: {elsewhere}", err=True)
 
 
 @main.command()
@@ -271,6 +276,28 @@ def record(
     """
     path = run_record(sizes, only or None, kernels or None, output, family)
     click.echo(f"wrote {path}")
+
+
+@main.command()
+@click.option("--reset", is_flag=True, help="Start over: forget what was solved, after a question.")
+@_json
+def progress(reset: bool, as_json: bool) -> None:
+    """Which exercises of the book you have solved, and when.
+
+    Noted in a notebook when a judge says "Solved", with the answer; --json prints the answers, too.
+    """
+    try:
+        if reset:
+            count = len(reader_progress().solved)
+            if not click.confirm(f"Forget {count} solved exercises in {solved.path()}?"):
+                return
+            solved.reset()
+        _show(reader_progress(), as_json)
+    except OSError as error:
+        raise click.ClickException(
+            f"{solved.path()}: {error.strerror or error}; set GEMMLAB_HOME to a folder that you "
+            "may read and write"
+        ) from None
 
 
 def _all_here(on: str | None) -> list[KernelSpec]:

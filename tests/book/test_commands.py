@@ -61,7 +61,7 @@ def test_documents_name_commands_that_exist(root, document):
 
 def test_help_names_commands_that_exist(root):
     listed = re.findall(r"echo ' *make ([a-z-]+)", (root / "Makefile").read_text())
-    internal = {"html", "book-env", "test-env", "lab-env", "help", "distclean"}
+    internal = {"html", "book-env", "test-env", "lab-env", "help", "distclean", "system", "linux"}
     assert set(listed) == targets(root) - internal
 
 
@@ -111,3 +111,23 @@ def test_the_book_is_built_in_a_folder_with_spaces_and_umlauts(root, tmp_path):
     page = Path(unquote(urlsplit(address).path))
     assert page == folder / "_build" / "html" / "index.html" and page.exists()
     assert "math" in (page.parent / "book" / "page.html").read_text()
+
+
+@pytest.mark.parametrize("command", ["book", "test"])
+def test_macos_is_told_in_one_sentence_what_works(checkout, tools, command):
+    """The book can be built there, so it goes on to look for Python; tests cannot be run."""
+    result = run_make(checkout, tools, command, "SYSTEM=Darwin")
+    first, second, *_ = result.stderr.strip().splitlines()
+    assert first.startswith("gemmlab runs on Linux, and this is macOS") and "make book" in first
+    assert ".devcontainer" in first
+    assert ("needs Python" in second) == (command == "book")
+    assert result.returncode != 0
+
+
+@pytest.mark.parametrize("command", ["book", "test"])
+def test_windows_is_told_in_one_sentence_what_works(checkout, tools, command):
+    result = run_make(checkout, tools, command, "SYSTEM=MINGW64_NT-10.0")
+    assert result.returncode != 0
+    first, *rest = result.stderr.strip().splitlines()
+    assert "this is MINGW64_NT-10.0" in first and "WSL" in first and "rendered pages" in first
+    assert [line for line in rest if not line.startswith("make:")] == []

@@ -6,12 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from sampling import sampled
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 CHAPTERS = sorted(str(path.relative_to(HTML)) for path in (HTML / "book").glob("*.html"))
 HEAVIEST_PAGE = 2_500_000
-
-each_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
 
 # Bytes after decompression, whatever the server compresses.
 TRANSFERRED = """() => performance.getEntriesByType("resource")
@@ -31,6 +30,22 @@ OVERFLOWING = """() => {
     .filter((el) => el.getBoundingClientRect().right > innerWidth + 1 && !inside(el))
     .map((el) => el.outerHTML.slice(0, 120));
 }"""
+# Characters in a line of each long paragraph that stands by itself.
+LINES = """() => [...document.querySelectorAll("article section > p")]
+  .filter((p) => p.textContent.length > 300 && !p.querySelector("mjx-container, img"))
+  .map((p) => {
+    const lines = Math.round(p.clientHeight / parseFloat(getComputedStyle(p).lineHeight));
+    return p.textContent.length / lines;
+  })"""
+# Of each chart that shows: its width, that of the column, and the size of its smallest text.
+CHARTS = """() => [...document.querySelectorAll(".gl-figure svg")]
+  .filter((svg) => svg.clientWidth)
+  .map((svg) => {
+    const scale = svg.clientWidth / svg.viewBox.baseVal.width;
+    const size = (text) => parseFloat(getComputedStyle(text).fontSize);
+    const sizes = [...svg.querySelectorAll("text")].map(size);
+    return [svg.clientWidth, svg.parentElement.clientWidth, Math.min(...sizes) * scale];
+  })"""
 # [text, background] as rgb() strings; the background is that of the first opaque box.
 COLOURS = """(selector) => {
   const el = document.querySelector(selector);
@@ -99,13 +114,45 @@ def test_text_is_legible_in_light_and_dark(opened):
             assert (luminance(colours[1]) < 0.2) == (theme == "dark")
 
 
-@each_chapter
+def test_lines_of_prose_are_short(opened):
+    page = opened.page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    try:
+        # The last line of a paragraph is not full, so the mean is below the width.
+        assert all(50 <= length <= 74 for length in page.evaluate(LINES))
+    finally:
+        page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_charts_have_text_of_13_pixels(opened, width):
+    page = opened.page
+    page.set_viewport_size({"width": width, "height": 900})
+    try:
+        for chart, column, smallest in page.evaluate(CHARTS):
+            assert chart <= column
+            assert smallest >= 12.9
+    finally:
+        page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_paper_has_the_colours(opened):
+    page = opened.page
+    page.emulate_media(media="print")
+    try:
+        exact = "(el) => getComputedStyle(el).printColorAdjust"
+        assert page.locator("article section").first.evaluate(exact) == "exact"
+    finally:
+        page.emulate_media(media="screen")
+
+
+@pytest.mark.parametrize("chapter", sampled(CHAPTERS, of=6))
 def test_page_works_from_a_file(visit, book, chapter):
     found = visit((book / chapter).as_uri())
     assert found.problems() == []
 
 
-@each_chapter
+@pytest.mark.parametrize("chapter", sampled(CHAPTERS, of=6))
 def test_widgets_are_pictures_without_scripts(visit, address, chapter):
     page = visit(f"{address}/{chapter}", java_script_enabled=False).page
     for widget in page.locator("[data-gemmlab]").all():

@@ -178,6 +178,20 @@ def test_ladder_tells_about_a_bar(show):
     expect(page.locator(".gl-origin")).to_contain_text("a test")
 
 
+def test_ladder_shows_five_steps_and_all_when_asked(show):
+    steps = [{**ROWS[2], "kernel": f"sgemm_{n:02}_step"} for n in range(1, 9)]
+    page = show(Ladder([*steps, ROWS[-1]], environment="a test", size=4096))
+    rungs = page.locator(".gl-rung")
+    expect(rungs).to_have_count(6)
+    expect(rungs.first).to_contain_text("04 step")
+    more = page.get_by_role("button", name="Show all 8 steps")
+    more.focus()
+    press(page, "Enter")
+    expect(rungs).to_have_count(9)
+    page.get_by_role("button", name="Show the last 5 steps").click()
+    expect(rungs).to_have_count(6)
+
+
 @pytest.fixture(scope="module")
 def traces() -> dict[str, sim.Trace]:
     """Traces of the naive step and of the transposed one."""

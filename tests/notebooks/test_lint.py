@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import statistics
 from pathlib import Path
 
@@ -15,6 +16,7 @@ NOTEBOOKS = sorted(BOOK.glob("*.ipynb"))
 LONGEST_CELL = 25
 MEDIAN_CELL = 8
 LARGEST_FILE = 1_500_000
+SHOWS_ONLY = re.compile(r"lab\.(source|diff|ladder|(tables|evidence)\.\w+)\(.*\)")
 
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
@@ -52,6 +54,16 @@ def test_cells_are_short(notebook):
     lengths = [len(source(cell).splitlines()) for cell in code_cells(notebook)]
     assert max(lengths) <= LONGEST_CELL
     assert statistics.median(lengths) <= MEDIAN_CELL
+
+
+def test_cells_that_only_show_something_are_folded(notebook):
+    """What they show is the page's text; their line is there for who wants to run it."""
+    if notebook["cells"][0]["source"][0].startswith("# API reference"):
+        return  # there the call is the text
+    for cell in code_cells(notebook):
+        if SHOWS_ONLY.fullmatch(source(cell).strip()):
+            tags = cell["metadata"].get("tags", [])
+            assert any(tag.startswith(("hide-", "remove-")) for tag in tags), source(cell)
 
 
 def test_no_path_of_one_machine(notebook, root):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sampling import sampled
 from step_cases import step_cases
 
 from gemmlab import sim
@@ -37,7 +38,7 @@ def test_product_is_exact(name, shape, traced):
         assert result.findings == ()
 
 
-@pytest.mark.parametrize("case", step_cases(), ids=str)
+@pytest.mark.parametrize("case", sampled(step_cases()))
 def test_alpha_and_beta(case):
     module, plain = case.module(), sim.integer_matrices(*case.sizes, seed=1)
     for alpha, beta in SCALES:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FUZZ = ("-m", "tools.fuzz")
+FUZZ = ("-m", "tools.fuzz.malformed")
 # Fibers switch stacks behind the sanitizer's back, so it leaves stacks alone: arrays on them are
 # checked by -fsanitize=bounds, which is part of "undefined".
 SANITIZED = (

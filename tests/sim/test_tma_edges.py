@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from sampling import sampled
 from step_cases import begun_behind, is_untouched_around
 from tma_cases import (
     ANY_SHAPE,
@@ -22,9 +25,9 @@ from gemmlab import sim
 EDGES = ((1, 8), (8, 1), (16, 63), (16, 8), (17, 65), (63, 1), (64, 65), (65, 8), (1, 63))
 
 
-@pytest.mark.parametrize("config", CONFIGS)
-@pytest.mark.parametrize("edge", EDGES, ids=str)
-def test_edges_that_are_cut_along_k(config, edge):
+@pytest.mark.parametrize("case", sampled(list(product(CONFIGS, EDGES)), of=3))
+def test_edges_that_are_cut_along_k(case):
+    config, edge = case
     """Two rows of three tiles on 4 SMs, light ones first: two tiles are in pieces."""
     (BM, BN), (M, N) = TILES[config], edge
     sizes = (M + (BM if M <= BM else 0), N + (2 * BN if N <= BN else BN), 456)

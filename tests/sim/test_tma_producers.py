@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from sampling import sampled
 from tma_cases import (
     ANY_SHAPE,
     CHEAP,
@@ -43,10 +46,12 @@ CUTS = {
 }
 
 
-@pytest.mark.parametrize("precision", ["bf16", "fp16_fp32"])
-@pytest.mark.parametrize("tiles", CUTS, ids=str)
-@pytest.mark.parametrize(("name", "config"), [(STREAM_K, 0), *((ANY_SHAPE, c) for c in CONFIGS)])
-def test_tiles_that_are_cut(name, config, tiles, precision):
+CUT = product([(STREAM_K, 0), *((ANY_SHAPE, c) for c in CONFIGS)], CUTS, ["bf16", "fp16_fp32"])
+
+
+@pytest.mark.parametrize("case", sampled(list(CUT)))
+def test_tiles_that_are_cut(case):
+    (name, config), tiles, precision = case
     (BM, BN), (rows, columns) = TILES[config], tiles
     sizes = (rows * BM - 8, columns * BN - 40, K)
     case, changes = case_of(name, precision), FOUR_SMS[name]
@@ -85,12 +90,12 @@ def test_pieces_are_added_in_the_order_of_k():
 # ---- any shape ----
 
 
-@pytest.mark.parametrize("config", CONFIGS)
-@pytest.mark.parametrize(
-    "sizes", [(5, 70, 33), (1, 1, 1), (131, 67, 130), (72, 136, 71), (64, 65, 64), (40, 129, 0)]
-)
-@pytest.mark.parametrize("precision", ["bf16", "fp16_fp32"])
-def test_every_tile_takes_every_shape(config, sizes, precision):
+SHAPES = [(5, 70, 33), (1, 1, 1), (131, 67, 130), (72, 136, 71), (64, 65, 64), (40, 129, 0)]
+
+
+@pytest.mark.parametrize("case", sampled(list(product(CONFIGS, SHAPES, ["bf16", "fp16_fp32"]))))
+def test_every_tile_takes_every_shape(case):
+    config, sizes, precision = case
     for beta in (0.0, -1.0):
         right_without_findings(case_of(ANY_SHAPE, precision), sizes, None, beta, config=config)
 

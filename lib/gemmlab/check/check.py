@@ -53,7 +53,8 @@ def check(
     covered = Coverage(handle.spec, backend, runner.done)
     left = () if shapes or handle.config else covered.lacks()
     given = "at the shapes given" if shapes else "in the precisions given" if precisions else ""
-    found = (runner.cases, runner.findings, covered.words(), (*runner.left_out, *left))
+    findings = tuple(map(str, runner.findings))
+    found = (runner.cases, findings, covered.words(), (*runner.left_out, *left))
     return CheckReport(handle.title, backend, *found, given=given)
 
 

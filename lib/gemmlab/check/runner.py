@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from .. import sim
@@ -13,7 +13,7 @@ from ..core.errors import ContextLostError, LaunchError, RefusedError, SlowRunEr
 from ..run.kernel import Kernel
 from ..run.kernel import kernel as handle_of
 from ..sim.findings import Finding
-from ..sim.module import SMS
+from ..sim.module import SMS, SimModule
 from .compare import Problem, describe, problem
 from .coverage import Done
 from .plan import Run
@@ -21,7 +21,7 @@ from .report import Case
 
 # Of this machine's processors together, for all runs of a check; a default check takes a fraction.
 BUDGET_SECONDS = 150.0
-_STOPPED = "it does not run to its end"
+STOPPED = "it does not run to its end"
 # Without any k, pipelines still load their first fragment, of a tile that was never copied, and do
 # not use it; if one did, the values would tell.
 _UNINITIALISED = "uninitialised-read"
@@ -31,12 +31,21 @@ class Runner:
     """One check under way.
 
     Ends early, with what was found, after a run that does not come to its end, and after
-    BUDGET_SECONDS. A shape whose simulation would take minutes is left out.
+    BUDGET_SECONDS. A shape whose simulation would take minutes is left out. modules: what the
+    simulator runs in each precision, as far as another check of the same kernel has compiled it.
     """
 
-    def __init__(self, handle: Kernel, device: str, backend: str, allow_slow: bool) -> None:
+    def __init__(
+        self,
+        handle: Kernel,
+        device: str,
+        backend: str,
+        allow_slow: bool,
+        modules: dict[str, SimModule] | None = None,
+    ) -> None:
         self._handle, self._device, self._backend = handle, device, backend
         self._allow_slow = allow_slow
+        self._modules = {} if modules is None else modules
         self._cases: list[Case] = []
         self._refused: dict[str, Case] = {}  # by configuration: the last refusal
         self._findings: dict[tuple, Finding] = {}
@@ -49,9 +58,7 @@ class Runner:
     def run(self, runs: Sequence[Run]) -> None:
         """Run all, one after the other."""
         if self._backend == "sim":
-            with progress.busy(f"compiling {self._handle.title}"):
-                for name in dict.fromkeys(run.precision for run in runs):
-                    sim.compile_step(self._handle, name)
+            self._compile({run.precision for run in runs})
         end = time.process_time() + BUDGET_SECONDS
         for i, run in enumerate(progress.bar(runs, f"checking {self._handle.title}")):
             if self._stopped:
@@ -72,9 +79,21 @@ class Runner:
         return (*self._cases, *none)
 
     @property
-    def findings(self) -> tuple[str, ...]:
+    def refused(self) -> tuple[str, ...]:
+        """The configurations that refused a shape, as they may."""
+        return tuple(self._refused)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
         """Each once, however many runs have it."""
-        return tuple(map(str, self._findings.values()))
+        return tuple(self._findings.values())
+
+    def _compile(self, precisions: Iterable[str]) -> None:
+        """Once: looking whether a library is still that of its sources takes as long as a run."""
+        with progress.busy(f"compiling {self._handle.title}"):
+            for name in sorted(precisions):
+                if name not in self._modules:
+                    self._modules[name] = sim.compile_step(self._handle, name)
 
     def _one(self, run: Run) -> None:
         given = problem(run, self._device)
@@ -95,7 +114,7 @@ class Runner:
         """Launch, and look at the result."""
         if not self._launched(run, given):
             self._stopped = True
-            return _case(run, math.inf, _STOPPED)
+            return _case(run, math.inf, STOPPED)
         error = given.error()
         largest = float(error.max()) if error.numel() else 0.0
         said = describe(self._handle.spec, given, error, run.config)
@@ -112,6 +131,7 @@ class Runner:
         trace = handle.traced(
             (A, B, C),
             run.factors,
+            module=self._modules[run.precision],
             sms=run.sms or SMS,
             order=run.order,
             allow_slow=self._allow_slow,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..display.table import Judgement, Shown
+from ..notebook import watch
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,7 +21,8 @@ class Verdict(Shown):
     items: tuple[str, ...] = ()
 
     def shown(self) -> Judgement:
-        """The word, and the findings below it."""
+        """The word, and the findings below it; the reader's progress takes note."""
+        watch.verdict(self.solved)
         word = "Solved" if self.solved else "Not yet"
         items = [f"  {item}" for item in self.items]
         return Judgement(self.solved, word, self.message, items, plain=f"{word}: {self.message}")

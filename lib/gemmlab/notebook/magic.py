@@ -14,6 +14,7 @@ from ..core.errors import ArgumentError, GemmlabError, UnknownKernelError
 from ..run.kernel import Kernel
 from ..steps import registry
 from ..steps.spec import KernelSpec
+from . import watch
 from .cell import Built, make
 
 if TYPE_CHECKING:
@@ -92,8 +93,9 @@ class KernelMagics(Magics):
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Give a shell the magic. `import gemmlab` in a notebook does it."""
+    """Give a shell the magic, and note solved exercises. `import gemmlab` in a notebook does it."""
     shell.register_magics(KernelMagics)
+    watch.start(shell)
 
 
 def _given(options: Namespace) -> dict[str, object]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..core.errors import ArgumentError
-from ..display.figure import Figure, Theme, canvas
+from ..display.figure import SMALL, Figure, Theme, canvas, is_narrow
 from ..layouts.schedules.stream_k import Piece, StreamK, whole_tiles
 from ..layouts.shared.banks import SECTOR_BYTES, WARP
 from ..layouts.shared.banks import sectors as count_sectors
@@ -39,13 +39,13 @@ def sector_diagram(requests: Mapping[str, Sequence[int]]) -> Figure:
 def _draw_sectors(theme: Theme, used: dict[str, set[int]], counts: dict[str, int]):
     from matplotlib.patches import Rectangle
 
-    figure, axes = canvas(0.72 * len(used) + 0.2)
+    figure, axes = canvas(0.85 * len(used) + 0.2)
     for place, (name, words) in enumerate(used.items()):
         top = 2.6 * place
-        axes.text(0, top, name, va="bottom", color=theme.text, weight="bold", fontsize=8)
+        axes.text(0, top, name, va="bottom", color=theme.text, weight="bold", fontsize=SMALL)
         note = f"{counts[name]} sector{'s' * (counts[name] > 1)}, "
         note += f"{4 * len(words)} of {SECTOR_BYTES * counts[name]} bytes used"
-        axes.text(_width(), top, note, va="bottom", ha="right", color=theme.quiet, fontsize=7.5)
+        axes.text(_width(), top, note, va="bottom", ha="right", color=theme.quiet, fontsize=SMALL)
         touched = sorted({word // _FLOATS_PER_SECTOR for word in words})
         for slot, sector in enumerate(touched[:_SHOWN_SECTORS]):
             left = slot * (_FLOATS_PER_SECTOR + 1)
@@ -57,7 +57,7 @@ def _draw_sectors(theme: Theme, used: dict[str, set[int]], counts: dict[str, int
                 axes.add_patch(box)
         if len(touched) > _SHOWN_SECTORS:
             more = f"and {len(touched) - _SHOWN_SECTORS} more like these"
-            axes.text(0, top + 1.75, more, va="center", color=theme.quiet, fontsize=7.5)
+            axes.text(0, top + 1.75, more, va="center", color=theme.quiet, fontsize=SMALL)
     axes.set_xlim(-0.3, _width() + 0.3)
     axes.set_ylim(2.6 * len(used) - 0.3, -1.0)
     axes.set_aspect("auto")
@@ -99,7 +99,7 @@ def tile_diagram(name: str | Kernel, thread: int = 0) -> Figure:
 def _draw_tiles(theme: Theme, sizes: dict[str, int], thread: int, corner: tuple[int, int]):
     from matplotlib.patches import Rectangle
 
-    figure, axes = canvas(4.2)
+    figure, axes = canvas(3.4 if is_narrow() else 4.8)
     BM, BN, WM, WN, TM, TN = (sizes[n] for n in ("BM", "BN", "WM", "WN", "TM", "TN"))
     warp = thread // WARP
     for index in range((BM // WM) * (BN // WN)):
@@ -119,9 +119,9 @@ def _draw_tiles(theme: Theme, sizes: dict[str, int], thread: int, corner: tuple[
             part = Rectangle((n, m), TN, TM, facecolor=theme.strong if mine else "none")
             part.set(edgecolor=theme.quiet, linewidth=0.5)
             axes.add_patch(part)
-            colour = {"light": "#ffffff", "dark": "#14181d"}[theme.name] if mine else theme.text
+            colour = theme.paper if mine else theme.text
             place = (n + TN / 2, m + TM / 2)
-            axes.text(*place, str(lane), ha="center", va="center", color=colour, fontsize=7)
+            axes.text(*place, str(lane), ha="center", va="center", color=colour, fontsize=SMALL)
     axes.set_xlim(-0.5, BN + 0.5)
     axes.set_ylim(BM + 0.5, -0.5)
     axes.set_aspect("equal")
@@ -160,7 +160,7 @@ def _draw(
     theme: Theme, plain: Sequence[Piece], plan: StreamK, time: int
 ) -> matplotlib.figure.Figure:
     slots = plan.most
-    figure, first = canvas(1.4 + 0.58 * slots)
+    figure, first = canvas(1.6 + 0.7 * slots)
     first.remove()
     for axes, pieces, title in zip(
         figure.subplots(2, 1, sharex=True),
@@ -170,7 +170,7 @@ def _draw(
     ):
         for piece in pieces:
             _piece(theme, axes, piece, plan.k_tiles)
-        axes.set_title(title, fontsize=8.5, loc="left", weight="bold", color=theme.text)
+        axes.set_title(title, loc="left", weight="bold", color=theme.text)
         axes.set_ylim(slots - 0.5, -0.5)
         axes.set_xlim(0, time)
         axes.set_yticks(range(slots), [f"block {b}" for b in range(slots)])
@@ -195,4 +195,4 @@ def _piece(theme: Theme, axes: matplotlib.axes.Axes, piece: Piece, k_tiles: int)
     text = f"tile {piece.tile}" if length > 3 else str(piece.tile)
     text += f"\nk {piece.begin}-{piece.end - 1}" if part else ""
     place = (piece.start + length / 2, piece.block)
-    axes.text(*place, text, ha="center", va="center", fontsize=7, color=theme.text)
+    axes.text(*place, text, ha="center", va="center", fontsize=SMALL, color=theme.text)

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..display.figure import Theme, canvas, spread
+from ..display.figure import SMALL, Theme, canvas, is_narrow, spread
 from ..display.numbers import show_share
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MOST_COLOURS = 5  # lines that a reader can tell apart at a glance
 
 
 @dataclass(frozen=True)
@@ -21,16 +23,16 @@ class Part:
     shares: Sequence[float]
 
 
-def walk(theme: Theme, parts: Sequence[Part], corner: str) -> Figure:
+def walk(theme: Theme, parts: Sequence[Part]) -> Figure:
     """A column a step, the parts side by side; cuBLAS, each part's own, as a dashed line."""
-    figure, axes = canvas(2.9)
+    figure, axes = canvas(3.4)
     start, gap = 0, 3
     top = max(1.0, *(share for part in parts for share in part.shares))
     for part in parts:
         first, last = start, start + len(part.shares) - 1
         colours = [theme.accent] * (last - first) + [theme.strong]
         axes.bar(range(first, last + 1), part.shares, width=0.72, color=colours)
-        text: dict[str, Any] = {"fontsize": 7.5, "textcoords": "offset points"}
+        text: dict[str, Any] = {"fontsize": SMALL, "textcoords": "offset points"}
         axes.annotate(
             show_share(part.shares[0]),
             (first, 0),
@@ -50,7 +52,7 @@ def walk(theme: Theme, parts: Sequence[Part], corner: str) -> Figure:
             **text,
         )
         middle = (first + last) / 2
-        axes.text(middle, -0.03 * top, part.title, ha="center", va="top", fontsize=8)
+        axes.text(middle, -0.03 * top, part.title, ha="center", va="top", fontsize=SMALL)
         start = last + 1 + gap
     axes.axhline(1, color=theme.text, linewidth=1, linestyle=(0, (4, 2)))
     axes.text(-gap + 1, 1.01, "cuBLAS", ha="left", va="bottom")
@@ -59,7 +61,6 @@ def walk(theme: Theme, parts: Sequence[Part], corner: str) -> Figure:
     axes.set_ylim(0, 1.12 * top)
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])
     axes.set_ylabel("share of cuBLAS")
-    origin_line(figure, theme, corner)
     return figure
 
 
@@ -67,21 +68,24 @@ def lines(
     theme: Theme,
     curves: Mapping[str, tuple[Sequence[int], Sequence[float]]],
     axis: str,
-    corner: str,
 ) -> Figure:
-    """Curves over the size, each named at its right end; cuBLAS dashed."""
-    figure, axes = canvas(3.2)
+    """Curves over the size, each named at its right end; cuBLAS dashed.
+
+    The fastest MOST_COLOURS at the largest size have colours, the others are grey.
+    """
+    figure, axes = canvas(3.8)
     sizes = sorted({size for xs, _ in curves.values() for size in xs})
     markers = "osD^vP"
     ends = [ys[-1] for _, ys in curves.values()]
     top = max(max(ys) for _, ys in curves.values())
     places = spread(ends, 0.065 * top)
-    steps = 0
+    steps = [name for name in curves if not name.lower().startswith("cublas")]
+    fastest = sorted(steps, key=lambda name: curves[name][1][-1])[-MOST_COLOURS:]
+    coloured = dict(zip((n for n in steps if n in fastest), theme.series, strict=False))
     for (name, (xs, ys)), place in zip(curves.items(), places, strict=True):
-        baseline = name.lower().startswith("cublas")
-        colour = theme.text if baseline else theme.series[steps % len(theme.series)]
-        marker = "" if baseline else markers[steps % len(markers)]
-        steps += not baseline
+        baseline = name not in steps
+        colour = theme.text if baseline else coloured.get(name, theme.quiet)
+        marker = "" if baseline else markers[steps.index(name) % len(markers)]
         axes.plot(xs, ys, color=colour, marker=marker, linestyle="--" if baseline else "-")
         axes.annotate(
             name,
@@ -92,28 +96,14 @@ def lines(
             va="center",
             color=colour,
             annotation_clip=False,
-            fontsize=8,
+            fontsize=SMALL,
         )
     axes.set_xscale("log", base=2)
-    axes.set_xticks(sizes, [str(size) for size in sizes])
+    crowded = len(sizes) > 4 and is_narrow()
+    axes.set_xticks(sizes, ["" if crowded and size & (size - 1) else str(size) for size in sizes])
     axes.minorticks_off()
     axes.set_ylim(0, 1.08 * max(top, *places))
     axes.grid(True, axis="y")
     axes.set_xlabel("M = N = K")
     axes.set_ylabel(axis)
-    origin_line(figure, theme, corner)
     return figure
-
-
-def origin_line(figure: Figure, theme: Theme, text: str) -> None:
-    """Where the numbers come from, below everything else, in several lines if need be."""
-    if not text:
-        return
-    lines = [text]
-    while len(lines[-1]) > 72:
-        last = lines.pop()
-        cut = max(last.rfind(", ", 0, 72), last.rfind("; ", 0, 72)) + 1
-        lines += [last[:cut], last[cut:].strip()] if cut else [last]
-        if not cut:
-            break
-    figure.supxlabel("\n".join(lines), fontsize=7, color=theme.quiet, x=0.01, ha="left")

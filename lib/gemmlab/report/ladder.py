@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import measurements
-from ..display.figure import Theme, canvas
+from ..display.figure import Theme, canvas, is_narrow
 from ..display.numbers import short, show_rate
 from ..experiments.tensor_cores.ceilings import ON_REGISTERS
 from ..experiments.tensor_cores.ceilings import recorded as recorded_ceilings
@@ -16,7 +16,6 @@ from ..measurements.rows import BASELINES, BenchRow
 from ..measurements.store import Measurements
 from ..steps import registry
 from ..widgets import Ladder
-from .draw import origin_line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,11 +107,9 @@ class Bar:
     length: float
 
 
-def draw_ladder(
-    theme: Theme, bars: Sequence[Bar], cublas: tuple[float, str], axis: str, corner: str
-) -> Figure:
+def draw_ladder(theme: Theme, bars: Sequence[Bar], cublas: tuple[float, str], axis: str) -> Figure:
     """Bars from top to bottom, the numbers beside them; a dashed line for cuBLAS, with its name."""
-    figure, axes = canvas(1.0 + 0.29 * len(bars))
+    figure, axes = canvas(1.1 + 0.34 * len(bars))
     places = range(len(bars))
     line, name = cublas
     longest = max(line, *(bar.length for bar in bars))
@@ -122,7 +119,6 @@ def draw_ladder(
         height=0.64,
         color=[theme.strong if bar.strong else theme.accent for bar in bars],
     )
-    on_bar = "#ffffff" if theme.name == "light" else "#14181d"
     for place, bar in zip(places, bars, strict=True):
         inside = bar.length > 0.55 * longest
         axes.annotate(
@@ -132,7 +128,7 @@ def draw_ladder(
             textcoords="offset points",
             ha="right" if inside else "left",
             va="center",
-            color=on_bar if inside else theme.text,
+            color=theme.paper if inside else theme.text,
             weight="bold" if bar.strong else "normal",
         )
     axes.axvline(line, color=theme.text, linewidth=1, linestyle=(0, (4, 2)))
@@ -142,7 +138,6 @@ def draw_ladder(
     axes.tick_params(axis="y", length=0, labelcolor=theme.text)
     axes.set_ylim(len(bars) - 0.5, -1.1)
     axes.set_xlim(0, 1.03 * longest)
-    axes.set_xlabel(axis)
+    axes.set_xlabel(axis.replace(" at ", "\nat ") if is_narrow() else axis)
     axes.spines["left"].set_visible(False)
-    origin_line(figure, theme, corner)
     return figure

@@ -84,7 +84,7 @@ def ladder_chart(
     axis = f"TFLOP/s at M = N = K = {size} (share of cuBLAS)"
     if several:
         axis = f"speed at M = N = K = {size}, cuBLAS = 1"
-    return Figure(lambda theme: draw_ladder(theme, bars, line, axis, corner), alt)
+    return Figure(lambda theme: draw_ladder(theme, bars, line, axis), alt, corner)
 
 
 def _recorded_ladder(until: str | None, precision: str) -> LadderRows:
@@ -139,7 +139,7 @@ def walk(size: int = 4096) -> Figure:
     made = measurements.origins(run.environment for run in runs)
     corner = f"M = N = K = {size}, recorded on {made}"
     alt = f"Speed of every step as a share of cuBLAS. {'. '.join(words)}. {corner}."
-    return Figure(lambda theme: draw.walk(theme, parts, corner), alt)
+    return Figure(lambda theme: draw.walk(theme, parts), alt, corner)
 
 
 def _own_steps(run: Measurements, size: int) -> list[BenchRow]:
@@ -188,7 +188,7 @@ def roofline(
     above = over(points, meant)
     picture = picture_of(points, roofs, above, levels, highlight, corner)
     alt = in_words(points, roofs, above, picture)
-    return Figure(lambda theme: draw_roofline(theme, picture), alt)
+    return Figure(lambda theme: draw_roofline(theme, picture), alt, corner)
 
 
 def _recorded(
@@ -243,7 +243,7 @@ def lines(
         for name, rows in series.items()
     }
     return Figure(
-        lambda theme: draw.lines(theme, curves, METRICS[metric], corner), f"{alt}. {corner}."
+        lambda theme: draw.lines(theme, curves, METRICS[metric]), f"{alt}. {corner}.", corner
     )
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..display.figure import Theme, canvas, spread
+from ..display.figure import SMALL, Theme, canvas, spread
 from ..display.numbers import short, show_rate
 from ..steps import registry
-from .draw import origin_line
 from .roofs import ALL_LEVELS, SHORT, Over, Point, Roof, over
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Transform
 
 # Of each level: for matplotlib, and for text.
 MARKERS = (("o", "●"), ("s", "■"), ("D", "◆"), ("^", "▲"))
@@ -67,7 +67,7 @@ class Picture:
 
 def draw_roofline(theme: Theme, picture: Picture) -> Figure:
     """The dots under their roofs. With several levels each has a colour and a marker of its own."""
-    figure, axes = canvas(3.5 if picture.levels == 1 else 3.9)
+    figure, axes = canvas(4.2 if picture.levels == 1 else 4.6)
     top = max(value for _, value in picture.flat)
     knees = [top / slope.value for slope in picture.slopes]
     x = [dot.intensity for dot in picture.dots] + knees
@@ -82,11 +82,12 @@ def draw_roofline(theme: Theme, picture: Picture) -> Figure:
         start = min((value / slope.value for slope in picture.slopes), default=x0)
         axes.plot([start, x1], [value, value], color=theme.text, linewidth=1.2)
         said = f"{name} {show_rate(value)} TFLOP/s"
-        axes.text(x1 / 1.05, value * 1.06, said, ha="right", va="bottom", fontsize=7.5)
+        axes.text(x1 / 1.05, value * 1.06, said, ha="right", va="bottom", fontsize=SMALL)
     for slope in picture.slopes:
         _draw_slope(axes, theme, slope, picture, (x0, y0, top))
     for one in (axes.xaxis, axes.yaxis):
         one.set_major_formatter(lambda value, _: f"{value:g}")
+        one.set_minor_formatter(lambda value, _: "")
     axes.grid(True, which="major")
     axes.set_axisbelow(True)
     axes.set_xlabel(picture.axis)
@@ -94,7 +95,6 @@ def draw_roofline(theme: Theme, picture: Picture) -> Figure:
     _draw_gaps(axes, theme, picture.gaps)
     _draw_dots(axes, theme, picture)
     _label_dots(axes, theme, picture, 0.055 * math.log(y1 / y0), math.log(top))
-    origin_line(figure, theme, picture.corner)
     return figure
 
 
@@ -121,24 +121,24 @@ def _draw_slope(
             MARKERS[slope.level][0],
             color=colour,
             markersize=5,
-            markerfacecolor=_paper(theme),
+            markerfacecolor=theme.paper,
         )
+    # Neighbours may be close, so the name of the last one stands on its other side.
+    below = levels > 1 and slope.level == levels - 1
+    above = 1 / above if below else above
     # The text is turned by the direction (1, y / x) where it stands: that of the line, in logs.
     axes.text(
         x,
         above * x * slope.value,
         slope.text,
-        fontsize=7.5,
+        fontsize=SMALL,
         color=colour,
         ha="right" if upper else "left",
+        va="top" if below else "baseline",
         rotation=math.degrees(math.atan(above * slope.value)),
         rotation_mode="anchor",
         transform_rotates_text=True,
     )
-
-
-def _paper(theme: Theme) -> str:
-    return "#ffffff" if theme.name == "light" else "#14181d"
 
 
 def _draw_dots(axes: Axes, theme: Theme, picture: Picture) -> None:
@@ -167,7 +167,7 @@ def _draw_gaps(axes: Axes, theme: Theme, gaps: Sequence[Gap]) -> None:
             ha="right",
             textcoords="offset points",
             va="center",
-            fontsize=7.5,
+            fontsize=SMALL,
             color=theme.strong,
             weight="bold",
         )
@@ -191,17 +191,33 @@ def _label_dots(axes: Axes, theme: Theme, picture: Picture, gap: float, roof: fl
         groups, ends, wanted, spread(wanted, gap, roof - 0.6 * gap), strict=True
     ):
         numbers = [_number(dot.name) for dot in sorted(group, key=lambda dot: dot.name)]
-        moved = abs(place - want) > 0.5 * gap
+        near = [d.intensity for d in picture.dots if abs(math.log(d.tflops) - place) < gap]
+        # Where a neighbour stands in the name's place it goes to the left, or beyond with a line.
+        taken = any(1 < x / end.intensity < 6 for x in near)
+        moved = abs(place - want) > 0.5 * gap or (taken and picture.levels > 1)
+        left = taken and not moved
+        where: dict[str, Any] = {"xytext": (-6 if left else 6, 0), "textcoords": "offset points"}
+        if moved:
+            line = {"arrowstyle": "-", "color": theme.quiet, "lw": 0.5, "relpos": (0, 0.5)}
+            place_of = (max([end.intensity, *near]), math.exp(place))
+            where = {"xytext": place_of, "textcoords": _right_of(axes), "arrowprops": line}
         axes.annotate(
             end.name if len(groups) == len(last) <= MOST_NAMES else ", ".join(numbers),
             (end.intensity, end.tflops),
-            xytext=(end.intensity * (1.5 if moved else 1.18), math.exp(place)),
+            ha="right" if left else "left",
             va="center",
-            fontsize=8,
+            fontsize=SMALL,
             color=theme.text,
             weight="bold" if any(dot.strong for dot in group) else "normal",
-            arrowprops={"arrowstyle": "-", "color": theme.quiet, "lw": 0.5} if moved else None,
+            **where,
         )
+
+
+def _right_of(axes: Axes) -> Transform:
+    """Data coordinates, some points further to the right."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return axes.transData + ScaledTranslation(16 / 72, 0, axes.figure.dpi_scale_trans)
 
 
 def _number(name: str) -> str:

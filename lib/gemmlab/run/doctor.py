@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import asdict, dataclass
 
 from .. import measurements
+from ..core import machine
 from ..core.errors import BackendError, MeasurementError
 from ..core.paths import cache_dir
 from ..display.table import table, text_table
@@ -114,6 +115,8 @@ def _choose() -> tuple[str, str]:
     lacks = why_no_gpu()
     if forced_backend():
         return backend, f"GEMMLAB_BACKEND={backend} forces it"
+    if backend == "sim" and machine.elsewhere():
+        return "none", "the simulator runs on Linux with glibc"
     if backend == "sim" and not shutil.which("g++"):
         return "none", f"{lacks}, and there is no g++ for the simulator"
     return backend, lacks or "there is a GPU and nvcc"
@@ -162,6 +165,8 @@ def _tool(name: str, path: str | None, flag: str, pattern: str, hint: str) -> It
 def _simulator() -> Item:
     if importlib.util.find_spec("gemmlab.sim") is None:
         return Item("simulator", False, "not installed", "Reinstall gemmlab: pip install -e .")
+    if elsewhere := machine.elsewhere():
+        return Item("simulator", False, "needs Linux", elsewhere.removesuffix("."))
     if shutil.which("g++") is None:
         return Item("simulator", False, "needs g++")
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .. import sim
 from ..core.errors import ArgumentError, LaunchError, RefusedError
 from ..gpu import build, requirements, sandbox, turns
-from ..sim.module import SMS
+from ..sim.module import SMS, SimModule
 from ..sim.trace import Trace
 from ..steps import patch, refusal, registry
 from ..steps.program import Program
@@ -119,20 +119,21 @@ class Kernel(Program):
         matrices: Matrices,
         factors: tuple[float, float],
         *,
+        module: SimModule | None = None,
         sms: int = SMS,
         order: int = 0,
         allow_slow: bool = False,
     ) -> Trace:
         """Like a call with A, B and `out`, traced in the simulator.
 
-        matrices: A, B and C, which is written. factors: alpha and beta. sms, order: the machine, as
-        in SimModule.trace. Raises what a call raises, but a kernel that does not run to its end is
-        a finding.
+        matrices: A, B and C, which is written. factors: alpha and beta. module: the step, if it has
+        been compiled for the matrices' types. sms, order: the machine, as in SimModule.trace.
+        Raises what a call raises, but a kernel that does not run to its end is a finding.
         """
         A, B, C = matrices
         alpha, beta = factors
         operands.prepare(self.spec, A, B, alpha, beta, C)
-        module = sim.compile_step(self, operands.precision(A, C))
+        module = module or sim.compile_step(self, operands.precision(A, C))
         return module.trace(
             operands.array(A),
             operands.array(B),

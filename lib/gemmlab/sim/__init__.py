@@ -34,8 +34,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ..core import machine
 from ..core import precision as precisions
-from ..core.errors import ArgumentError
+from ..core.errors import ArgumentError, BackendError
 from ..core.paths import repository_root
 from ..core.precision import Precision
 from ..steps import patch, registry
@@ -161,5 +162,7 @@ def stored(values: np.ndarray, dtype: str) -> np.ndarray:
 def _open(
     name: str, path: Path, launch: str, portable: bool = False, workspace: bool = False
 ) -> SimModule:
+    if elsewhere := machine.elsewhere():
+        raise BackendError(elsewhere)
     built = build.kernel(path, launch, portable, workspace)
     return open_module(name, built, build.runtime(portable))

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from sampling import sampled
 
 import gemmlab as lab
 from gemmlab.check import runner
@@ -64,7 +65,7 @@ MISTAKES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("mistake", sampled(list(MISTAKES), of=3))
 def test_a_mistake_at_a_limit_is_found(mistake):
     name, changes, config, verdict, says = MISTAKES[mistake]
     report = lab.check(lab.kernel(lab.variant(name, changes), config=config), device="cpu")

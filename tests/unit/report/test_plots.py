@@ -11,7 +11,7 @@ import pytest
 
 from gemmlab import measurements
 from gemmlab.core.errors import ArgumentError, MeasurementError, UnknownKernelError
-from gemmlab.display.figure import DARK, LIGHT, spread
+from gemmlab.display.figure import DARK, LIGHT, NARROW, WIDE, Figure, spread
 from gemmlab.measurements.rows import BenchResult, BenchRow
 from gemmlab.measurements.store import Measurements
 from gemmlab.report import plots
@@ -89,35 +89,48 @@ def test_until_stops_the_ladder():
 
 
 def test_the_drawn_text_carries_every_number_and_the_origin():
-    svg = plots.ladder_chart(result(), highlight="sgemm_06_swizzled_a").svg()
-    for text in ("43.1  (84 %)", "cuBLAS 51.3", "0.50  (1.0 %)", "NVIDIA H200", "2026-11-22"):
+    figure = plots.ladder_chart(result(), highlight="sgemm_06_swizzled_a")
+    svg = figure.svg()
+    assert figure.origin in figure.alt
+    assert "NVIDIA H200, 2026-11-22" in figure._repr_html_().partition("<figcaption>")[2]
+    for text in ("43.1  (84 %)", "cuBLAS 51.3", "0.50  (1.0 %)"):
         assert text in svg
 
 
+CHARTS = {
+    "ladder": lambda: plots.ladder_chart(result()),
+    "lines": lambda: plots.lines(result()),
+    "roofline": lambda: plots.roofline(
+        [Point("a_b", 4, 20)], level="l2", roofs=[Roof("F", 65, "TFLOP/s")]
+    ),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "figure",
-    [
-        lambda: plots.ladder_chart(result()),
-        lambda: plots.lines(result()),
-        lambda: plots.roofline([Point("a_b", 4, 20)], level="l2", roofs=[Roof("F", 65, "TFLOP/s")]),
-    ],
-    ids=["ladder", "lines", "roofline"],
-)
-def test_a_figure_is_deterministic_light_and_dark_and_has_a_fallback(figure):
+@pytest.mark.parametrize("figure", CHARTS.values(), ids=CHARTS)
+def test_a_figure_is_deterministic_takes_the_page_s_colours_and_has_a_fallback(figure):
     one, two = figure(), figure()
     assert one._repr_mimebundle_() == two._repr_mimebundle_()
     bundle = one._repr_mimebundle_()
     assert bundle["text/plain"] == one.alt == repr(one)
     assert base64.b64decode(bundle["image/png"]).startswith(b"\x89PNG")
     page = bundle["text/html"]
-    pictures = re.findall(r'<img class="(only-\w+)" alt="([^"]+)" src="data:image/svg\+xml', page)
-    assert [name for name, _ in pictures] == ["only-light", "only-dark"]
-    assert "http" not in re.sub(r"base64,[^\"]+", "", page)
-    for theme in (LIGHT, DARK):
-        assert theme.text in one.svg(theme)
-        ElementTree.fromstring(one.svg(theme))
-    assert len(page) < 150_000
+    assert re.findall(r'<svg class="([\w-]+)" role="img" aria-label="[^"]+"', page) == [
+        "gl-wide",
+        "gl-narrow",
+    ]
+    style, pictures = page.split("</style>")  # one: it would hold for the whole page
+    assert "http" not in re.sub(r'xmlns(:xlink)?="[^"]+"', "", pictures)
+    for colour, dark in zip(LIGHT.colours(), DARK.colours(), strict=True):
+        if f",{colour})" in pictures:
+            name = re.search(rf"(--gl-c\d+),{colour}\)", pictures)[1]
+            assert f"{name}:{colour}" in style and f"{name}:{dark}" in style
+    assert set(re.findall(r"#[0-9a-f]{6}\b", pictures)) <= set(LIGHT.colours())
+    wide, narrow = re.findall(r"<svg.*?</svg>", pictures, re.DOTALL)
+    names = [set(re.findall(r' id="([^"]+)"', picture)) for picture in (wide, narrow)]
+    assert not names[0] & names[1]
+    ElementTree.fromstring(wide), ElementTree.fromstring(narrow)
+    assert len(page) < 80_000
 
 
 def test_the_roofline_names_its_traffic():
@@ -257,19 +270,31 @@ def test_the_coalesced_step_would_stand_above_dram_by_what_its_warps_ask_for():
     assert "sgemm_02_coalesced" in {one.point.name for one in above}
 
 
-def test_the_origin_is_broken_into_lines_that_fit():
-    from gemmlab.display.figure import canvas
-    from gemmlab.report.draw import origin_line
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("figure", CHARTS.values(), ids=CHARTS)
+def test_text_is_13_pixels_at_least_and_stays_inside(figure, width):
+    svg = ElementTree.fromstring(figure().svg(width=width))
+    across, down = (float(svg.get(side).removesuffix("pt")) for side in ("width", "height"))
+    assert across == 72 * width  # what a page shows at its own size
+    sizes = re.findall(r"font-size: ([\d.]+)px", ElementTree.tostring(svg).decode())
+    assert sizes and min(map(float, sizes)) * 4 / 3 >= 13
+    assert down < 2 * across or len(registry.names()) > 20
 
-    figure, _ = canvas(3)
-    origin_line(
-        figure, LIGHT, "recorded on a GPU, 2026-01-02, driver 580.1; " + 3 * "a word, or so, "
-    )
-    lines = figure.get_supxlabel().split("\n")
-    assert len(lines) > 1
-    assert all(len(line) <= 72 for line in lines)
-    origin_line(figure, LIGHT, "x" * 90)
-    assert figure.get_supxlabel() == "x" * 90
+
+def test_the_commits_of_an_origin_are_behind_a_word():
+    recorded = "recorded on a GPU, driver 580.1, commit 12ab34c (sgemm_01), commit 00ff00f; shares"
+    page = Figure(CHARTS["ladder"]()._draw, "words", recorded)._repr_html_()
+    assert "<figcaption>Recorded on a GPU, driver 580.1; shares. <details>" in page
+    assert "</summary> 12ab34c (sgemm_01), 00ff00f</details>" in page
+    assert "figcaption>" not in Figure(CHARTS["ladder"]()._draw, "words")._repr_html_()
+
+
+def test_no_more_than_five_lines_have_a_colour():
+    source = result()
+    svg = plots.lines(source).svg()
+    named = re.findall(r'<text [^>]*fill: (#\w{6})"[^>]*>(0\d [^<]*)</text>', svg)
+    assert len(named) == 6
+    assert [name for colour, name in named if colour == LIGHT.quiet] == ["01 naive"]
 
 
 def test_many_kernels_are_told_apart_by_their_numbers():

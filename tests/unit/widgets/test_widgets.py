@@ -380,6 +380,14 @@ def test_the_ladder_so_far():
     assert "01 naive 4.29 ms" in widget.summary()
 
 
+def test_the_ladder_draws_the_last_steps_and_tells_of_all():
+    rows = [{**bench_rows()[0], "kernel": f"sgemm_{n:02}_step"} for n in range(1, 9)]
+    widget = Ladder(rows, ENVIRONMENT)
+    assert [row["label"] for row in widget._window()] == [f"0{n} step" for n in range(4, 9)]
+    assert "01 step" in widget.summary()
+    assert len(Ladder(rows, ENVIRONMENT, steps=8)._window()) == 8
+
+
 def test_a_bench_result_brings_its_own_environment():
     from gemmlab.measurements.rows import BenchResult, BenchRow
 
@@ -405,6 +413,7 @@ def test_a_bench_result_brings_its_own_environment():
         ({"metric": "flop_per_clk_sm"}, "metric"),
         ({"highlight": "sgemm_09"}, "highlight"),
         ({"until": "cublas"}, "until"),
+        ({"steps": 0}, "steps"),
     ],
 )
 def test_bad_arguments_of_ladder_are_refused(arguments, name):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ...core.arguments import choice
+from ...core.arguments import choice, integer
 from ...core.errors import ArgumentError
 from ...display.numbers import short, show_share, show_size
 from ...measurements.provenance import origin
@@ -36,7 +36,8 @@ class Ladder(Widget):
     "live"; both come from the BenchResult if one is given. size: "4096" (default: the largest).
     ceiling: TFLOP/s of mma.sync on registers alone: rows are then also shown as shares of it.
     metric: a key of METRICS. highlight: a kernel to set off (default: `until`). until: the last
-    kernel to show, in the order of the rows. caption: text with `code` and **bold**.
+    kernel to show, in the order of the rows. steps: how many to show at first, the last ones; a
+    button shows all. caption: text with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
 
@@ -53,6 +54,7 @@ class Ladder(Widget):
         metric: str = "tflops",
         highlight: str | None = None,
         until: str | None = None,
+        steps: int = 5,
         caption: str = "",
         mode: str = "interleaved",
         l2: str = "cold",
@@ -70,30 +72,39 @@ class Ladder(Widget):
         _one_of("metric", metric, metrics)
         if highlight := highlight or until:
             _one_of("highlight", highlight, [row["kernel"] for row in kept])
+        integer("steps", steps, 1)
         super().__init__(
             config={
                 "rows": kept,
+                "steps": steps,
                 "sizes": sizes,
                 "metrics": metrics,
                 "highlight": highlight,
                 "origin": _origin(environment, source),
                 "caption": caption,
             },
-            state={"size": chosen, "metric": metric},
+            state={"size": chosen, "metric": metric, "all": False},
         )
 
     def _shown(self) -> list[dict]:
         return [row for row in self.config["rows"] if row["size"] == self.state["size"]]
 
+    def _window(self) -> list[dict]:
+        """The rows that are drawn: the last steps and the baselines, or all."""
+        rows = self._shown()
+        steps = [row for row in rows if not row["baseline"]]
+        hidden = [] if self.state["all"] else steps[: -self.config["steps"]]
+        return [row for row in rows if row not in hidden]
+
     def summary(self) -> str:
-        """Every bar in words."""
+        """Every bar in words, also of those that are not drawn."""
         metric = self.state["metric"]
         bars = ", ".join(f"{r['label']} {_value(r[metric], metric)}" for r in self._shown())
         return f"{METRICS[metric]} at {self.state['size']}: {bars}. {self.config['origin']}."
 
     def figure(self) -> Figure:
         """The bars at the chosen size and metric, drawn for 390 pixels."""
-        metric, rows = self.state["metric"], self._shown()
+        metric, rows = self.state["metric"], self._window()
         origin = _folded(self.config["origin"])
         room = 0.5 + 0.12 * max(0, origin.count("\n") - 1)  # below the bars
         height = 0.45 + room + 0.34 * len(rows)

@@ -38,6 +38,12 @@ export function describeRow(row) {
   return `${row.label}, ${row.size}: ${parts.join(", ")}.`;
 }
 
+// The rows that are drawn: the last steps and the baselines, or all.
+export function drawn(rows, steps, all) {
+  const hidden = rows.filter((row) => !row.baseline).slice(0, -steps);
+  return all ? rows : rows.filter((row) => !hidden.includes(row));
+}
+
 function bar(row, index, metric, most, highlight, show) {
   const value = row[metric];
   const known = typeof value === "number";
@@ -70,11 +76,19 @@ function mount(root, config, initial, changed) {
   const chart = h("div", { class: "gl-chart", role: "list" });
   const detail = h("div", { class: "gl-detail", "aria-live": "polite" });
   roving(chart);
+  const more = h("button", {
+    class: "gl-more", type: "button", onclick: () => pick("all")(!state.all),
+  });
 
   function render() {
     sizes.set(state.size);
     metrics.set(state.metric);
-    const rows = config.rows.filter((row) => row.size === state.size);
+    const every = config.rows.filter((row) => row.size === state.size);
+    const rows = drawn(every, config.steps, state.all);
+    const steps = every.filter((row) => !row.baseline).length;
+    more.hidden = steps <= config.steps;
+    more.textContent = state.all ? `Show the last ${config.steps} steps` : `Show all ${steps} steps`;
+    more.setAttribute("aria-expanded", state.all);
     const values = rows.map((row) => row[state.metric]).filter((v) => typeof v === "number");
     const most = Math.max(...values, Number.MIN_VALUE);
     const show = (row) => { detail.textContent = describeRow(row); };
@@ -96,7 +110,7 @@ function mount(root, config, initial, changed) {
   root.append(h("div", { class: "gl-card gl-ladder" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row" }, config.sizes.length > 1 ? sizes.el : null, metrics.el),
-    chart, legend, detail, h("div", { class: "gl-origin" }, config.origin)));
+    more, chart, legend, detail, h("div", { class: "gl-origin" }, config.origin)));
   render();
   return (next) => {
     state = next;

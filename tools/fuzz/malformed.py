@@ -1,6 +1,6 @@
 """Malformed launches and random operations: each ends in an error or a result, never in a crash.
 
-    python -m tools.fuzz SEED COUNT [--verbose]
+    python -m tools.fuzz.malformed SEED COUNT [--verbose]
 
 runs COUNT random cases, and prints how many ended how. A case depends on the seed and its number
 alone; --verbose prints it (and flushes) before it runs.
@@ -17,9 +17,9 @@ import numpy as np
 from gemmlab import sim
 from gemmlab.core.errors import GemmlabError
 
-from . import command
+from .. import command
 
-FIXTURE = Path(__file__).resolve().parents[1] / "tests" / "sim" / "fixtures" / "random_ops.cu"
+FIXTURE = Path(__file__).resolve().parents[2] / "tests" / "sim" / "fixtures" / "random_ops.cu"
 OPERATIONS = 58
 BYTES = 1 << 16  # of each matrix
 OPERATION = np.dtype([("code", "i4"), ("who", "i4"), ("a", "i8"), ("b", "i4"), ("c", "i4")])
@@ -135,7 +135,7 @@ def draw_operations(random: np.random.Generator, traced: bool) -> np.ndarray:
 
 def main() -> None:
     """The command line."""
-    parser = command.parser("fuzz", __doc__)
+    parser = command.parser("fuzz.malformed", __doc__)
     parser.add_argument("seed", type=int)
     parser.add_argument("count", type=int)
     parser.add_argument("--verbose", action="store_true", help="print each case before it runs")
