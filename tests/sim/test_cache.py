@@ -126,22 +126,3 @@ def test_a_cache_from_which_nothing_can_be_loaded_is_said(tmp_path):
     (tmp_path / "runtime.so").touch()  # the linker's refusal is the same, whatever it is for
     with pytest.raises(BackendError, match=r"GEMMLAB_CACHE: .* cannot be loaded .*file too short"):
         Runtime(str(tmp_path / "runtime.so"))
-
-
-@pytest.mark.parametrize(
-    ("platform", "libc", "says"),
-    [
-        ("linux", ValueError, "musl or another"),
-        ("linux", None, "musl"),
-        ("darwin", None, "is"),
-    ],
-)
-def test_where_it_cannot_run_it_says_what_it_needs(monkeypatch, platform, libc, says):
-    def confstr(name):
-        if libc:
-            raise libc(name)
-
-    monkeypatch.setattr("sys.platform", platform)
-    monkeypatch.setattr("os.confstr", confstr)
-    with pytest.raises(BackendError, match=rf"needs Linux with the GNU C library .*{says}"):
-        build.require_machine()

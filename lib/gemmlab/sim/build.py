@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,32 +103,12 @@ def compiler() -> str:
     return found
 
 
-def require_machine() -> None:
-    """Raise BackendError where the simulator cannot run: it needs ELF, and glibc's linker.
-
-    The runtime finds a kernel's __shared__ arrays by them (runtime/engine/module.cpp).
-    """
-    try:
-        glibc = sys.platform == "linux" and os.confstr("CS_GNU_LIBC_VERSION")
-    except ValueError:  # another C library does not know the name
-        glibc = None
-    if not glibc:
-        found = "musl or another C library" if sys.platform == "linux" else platform.system()
-        raise BackendError(
-            "simulator: it needs Linux with the GNU C library (glibc), since it finds a kernel's "
-            f"arrays through ELF and glibc's dynamic linker, and here is {found}. Use a Debian or "
-            "Ubuntu container, or WSL on Windows; stored outputs and recorded measurements can be "
-            "read here"
-        )
-
-
 def runtime(portable: bool = False) -> Runtime:
     """The runtime, compiled at the first call on this machine (about 3 s).
 
     `portable` builds it on ucontext, as it would be on a processor without a stack switch of ours.
     $GEMMLAB_SIM_FLAGS: further options for the compiler, such as sanitizers.
     """
-    require_machine()
     own = shlex.split(os.environ.get("GEMMLAB_SIM_FLAGS", ""))
     flags = (*_RUNTIME_FLAGS, *own, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
     sources = sorted((*RUNTIME.rglob("*.[cSh]*"), *INCLUDE.rglob("*.*h")))
