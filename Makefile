@@ -126,7 +126,7 @@ html: book-env
 book: html
 	@command -v g++ >/dev/null || echo 'Note: no g++, so the simulator cannot run kernels here: apt-get install g++'
 	@echo
-	@echo 'The book is built. Open  file://$(CURDIR)/$(HTML)/index.html'
+	@echo "The book is built. Open  $$($(PY) -c 'from pathlib import Path; print(Path("$(HTML)/index.html").absolute().as_uri())')"
 	@echo 'or run  make serve  and open  http://127.0.0.1:$(PORT)'
 
 serve:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -81,6 +84,33 @@ def test_a_missing_venv_module_is_said(checkout, tools):
     python_that(tools, 'case "$2" in *venv*) exit 1;; esac; exit 0')
     result = run_make(checkout, tools, "book")
     assert "apt-get install python3-venv" in result.stderr
+
+
+@pytest.mark.slow
+def test_the_book_is_built_in_a_folder_with_spaces_and_umlauts(root, tmp_path):
+    """All of `make book` but the installation; of the book one page, with a formula."""
+    folder = tmp_path / "Mäßig gut" / "gemm lab"
+    (folder / "book").mkdir(parents=True)
+    for name in ("Makefile", "requirements.txt", "pyproject.toml", "_config.yml"):
+        shutil.copy(root / name, folder)
+    for name in ("_ext", "_static"):
+        shutil.copytree(root / "book" / name, folder / "book" / name)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: book/page\n")
+    (folder / "book" / "page.md").write_text("# A page\n\nWith a formula, $x^2$.\n")
+    (folder / ".venv").symlink_to(sys.prefix)
+    done = subprocess.run(
+        ["make", "--no-print-directory", "--old-file=.venv/.book", "book"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(root / "lib")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    assert (folder / "vendor" / "mathjax" / "startup.js").exists()
+    (address,) = re.findall(r"Open  (file://\S+)", done.stdout)
+    page = Path(unquote(urlsplit(address).path))
+    assert page == folder / "_build" / "html" / "index.html" and page.exists()
+    assert "math" in (page.parent / "book" / "page.html").read_text()
 
 
 @pytest.mark.parametrize("command", ["book", "test"])

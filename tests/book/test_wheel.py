@@ -44,7 +44,8 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory):
     """A function that runs a Python in an empty folder, where gemmlab comes from the wheel.
 
     The other packages are this environment's. Its path is added without the .pth files in it: one
-    of those names the checkout.
+    of those names the checkout. `checkout` is GEMMLAB_ROOT; the function returns what was printed,
+    or, if `status` is not 0, what was said of the error.
     """
     folder = tmp_path_factory.mktemp("leerer Ordner für Bücher")
     venv.create(folder / "venv")
@@ -55,17 +56,18 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory):
     (site / "others.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "GEMMLAB_ROOT")}
 
-    def python_(*words: str) -> str:
+    def python_(*words: str, checkout: Path | None = None, status: int = 0) -> str:
+        place = {"GEMMLAB_ROOT": str(checkout)} if checkout else {}
         done = subprocess.run(
             [str(program), *words],
             cwd=folder,
-            env={**environment, "GEMMLAB_BACKEND": "sim", "GEMMLAB_PROGRESS": "0"},
+            env={**environment, **place, "GEMMLAB_BACKEND": "sim", "GEMMLAB_PROGRESS": "0"},
             capture_output=True,
             text=True,
             timeout=600,
         )
-        assert done.returncode == 0, f"{done.stdout}{done.stderr}"
-        return done.stdout
+        assert done.returncode == status, f"{done.stdout}{done.stderr}"
+        return done.stderr if status else done.stdout
 
     return python_
 
@@ -92,6 +94,19 @@ def test_all_of_it_comes_from_the_wheel(python, root):
 )
 def test_a_command_answers(python, words, answer):
     assert answer in python("-m", "gemmlab", *words)
+
+
+def test_gemmlab_root_names_a_checkout(python, root):
+    code = "import gemmlab.core.paths as p; print(p.kernels_folder(), p.measurements_folder())"
+    found = python("-c", code, checkout=root).split()
+    assert found == [str(root / "kernels"), str(root / "book" / "measurements")]
+
+
+@pytest.mark.parametrize("command", ["check", "trace", "bench"])
+def test_a_wrong_root_is_named_with_the_remedy(python, tmp_path, command):
+    said = python("-m", "gemmlab", command, "sgemm_02_coalesced", checkout=tmp_path, status=1)
+    lacks = f"there is no folder kernels in {tmp_path}; set GEMMLAB_ROOT to a checkout"
+    assert lacks in said and "unset it" in said and "Traceback" not in said
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

@@ -46,9 +46,9 @@ def cross(native, tmp_path_factory):
     folder = tmp_path_factory.mktemp("aarch64")
     run = build._run
 
-    def cross_run(command, kernel=None):
+    def cross_run(command, work, kernel=None):
         tools = {"ar": "aarch64-linux-gnu-ar", "objcopy": "aarch64-linux-gnu-objcopy"}
-        run([tools.get(command[0], command[0]), *command[1:]], kernel)
+        run([tools.get(command[0], command[0]), *command[1:]], work, kernel)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GEMMLAB_CACHE", str(folder / "cache"))

@@ -59,7 +59,8 @@ def test_an_unknown_kernel_is_one_message_that_offers_the_closest(call, command)
     assert isinstance(done.exception, SystemExit)
 
 
-def test_bench_shows_the_recording_or_says_that_there_is_none(call, tmp_path, monkeypatch):
+def test_bench_shows_the_recording_or_says_that_there_is_none(call, root, tmp_path, monkeypatch):
+    (tmp_path / "kernels").symlink_to(root / "kernels")
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
     done = call("bench", "sgemm_01_naive")
     assert done.exit_code == 1

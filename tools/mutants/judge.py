@@ -41,20 +41,19 @@ def judge(job: dict) -> dict:
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         path = _write(Path(folder), about, job["changed"])
         try:
-            library = build.kernel(path, about.launch, workspace=about.workspace).library
+            built = build.kernel(path, about.launch, workspace=about.workspace)
         except BuildError as error:
             said = [
                 line for line in str(error).splitlines() if "error" in line or "undefined" in line
             ]
             return {"verdict": "compile", "message": said[0] if said else ""}
         try:
-            code = _machine_code(library, Path(folder))
+            code = _machine_code(built.library, Path(folder))
             if code == job.get("code"):
                 return {"verdict": "same"}
             return {"code": code, **_run_all(about, path, job.get("counts"))}
         finally:
-            library.unlink()
-            library.with_suffix(".lines.json").unlink()
+            build.forget(built)
 
 
 def _write(folder: Path, about: Subject, changed: dict[str, str]) -> Path:

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from gemmlab.core.files import write_whole
-from gemmlab.core.paths import cache_dir
+from gemmlab.core.cache import DIGITS, Store
 from gemmlab.sim import build
 
 from .mutants import Mutant
 from .subjects import Subject
 
 HERE = Path(__file__).resolve().parent
+VERDICTS = Store("mutants")
 
 
 class Pool:
@@ -79,13 +79,17 @@ class Pool:
     def _judge_one(self, subject: Subject, changed: dict[str, str], known: dict) -> dict:
         job = {"subject": subject.name, "changed": changed, **known}
         key = json.dumps([self._rests_on, repr(subject), subject.files(), job])
-        name = hashlib.sha256(key.encode()).hexdigest()[:24]
-        path = cache_dir("mutants") / f"{name}.json"
-        if self._remember and path.exists():
-            return json.loads(path.read_text())
-        verdict = self._ask(job)
-        if self._remember and verdict["verdict"] != "crash":
-            write_whole(path, json.dumps(verdict))
+        name = f"{subject.name}-{hashlib.sha256(key.encode()).hexdigest()[:DIGITS]}"
+        if not self._remember:
+            return self._ask(job)
+
+        def make(work: Path) -> None:
+            (work / f"{name}.json").write_text(json.dumps(self._ask(job)))
+
+        (path,) = VERDICTS.get(name, (".json",), make)
+        verdict = json.loads(path.read_text())
+        if verdict["verdict"] == "crash":
+            VERDICTS.remove(name)
         return verdict
 
     def _ask(self, job: dict) -> dict:

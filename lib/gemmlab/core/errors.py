@@ -57,3 +57,7 @@ class SlowRunError(LaunchError):
 
 class MeasurementError(GemmlabError, RuntimeError):
     """A recorded measurement is missing, corrupt or of another schema."""
+
+
+class WriteError(GemmlabError, OSError):
+    """A file could not be written; what stood there before still does."""

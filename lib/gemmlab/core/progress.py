@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -49,6 +50,13 @@ def busy(text: str, after: float = 0.5) -> Iterator[None]:
     finally:
         done.set()
         thread.join()
+
+
+def note(text: str) -> None:
+    """A line beside the results, which no progress line overwrites. It is not progress."""
+    from tqdm.auto import tqdm
+
+    tqdm.write(f"gemmlab: {text}", file=sys.stderr)
 
 
 def _tick(text: str, after: float, done: threading.Event) -> None:

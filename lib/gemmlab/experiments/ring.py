@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import sim
-from ..core.paths import repository_root
+from ..core.paths import kernels_folder
 from ..layouts.mbarrier.model import Ring
 from ..layouts.mbarrier.run import run_ring
 from ..sim.trace import Findings
@@ -71,7 +71,7 @@ def try_ring(
     ring; consumers: warps that read. Raises ArgumentError for text that is not in the file,
     BuildError for what does not compile.
     """
-    path = repository_root() / "kernels" / PROBE
+    path = kernels_folder() / PROBE
     module = sim.compile_source(path, LAUNCHERS[mode], changes=changes)
     A, B = (m.ravel() for m in sim.integer_matrices(tiles, tiles, FLOATS)[:2])
     sums = np.full(32 * consumers, np.nan, np.float32)

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
+from ..core.cache import DIGITS, Store
 from ..core.errors import BackendError, BuildError
-from ..core.paths import cache_dir, kernels_folder
+from ..core.paths import kernels_folder
 from ..core.progress import busy
 from ..steps.program import Program
 from ..steps.text import included_files, workspace_name
 from .toolchain import FLAGS, arch, compiler_lines, gencode, nvcc
+
+STORE = Store("gpu")
 
 # Only pybind11 on the C++ side and no torch header anywhere: 5 s to build instead of 40. Tensors
 # are checked in Python, and the binding takes their addresses.
@@ -116,12 +116,12 @@ def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -
     digest = hashlib.sha256("\0".join((_toolchain(), cpp, cuda, *flags)).encode())
     for header in headers:
         digest.update(header.read_bytes())
-    module_name = f"{name}_{digest.hexdigest()[:16]}"
-    library = cache_dir("gpu") / f"{module_name}.so"
-    if not library.exists():
-        with _alone(library):
-            if not library.exists():
-                _compile(module_name, cpp, cuda, list(flags), library)
+    module_name = f"{name}_{digest.hexdigest()[:DIGITS]}"
+
+    def make(work: Path) -> None:
+        _compile(module_name, cpp, cuda, list(flags), work)
+
+    (library,) = STORE.get(module_name, (".so",), make)
     return _import(module_name, library)
 
 
@@ -136,21 +136,6 @@ def _arch_flags() -> tuple[str, ...]:
     return (gencode(arch()),)
 
 
-@contextmanager
-def _alone(made: Path) -> Iterator[None]:
-    """While one process makes a file, others that want it wait; they have to look again then.
-
-    The lock ends with its process, however that ends.
-    """
-    place = made.with_suffix(".lock")
-    with place.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            place.unlink(missing_ok=True)
-
-
 @lru_cache(maxsize=1)
 def _toolchain() -> str:
     import torch
@@ -159,38 +144,37 @@ def _toolchain() -> str:
     return f"torch {torch.__version__}\n{version}"
 
 
-def _compile(name: str, cpp: str, cuda: str, flags: list[str], library: Path) -> None:
-    """Build in a folder of its own, then move the library into place in one step.
+def _compile(name: str, cpp: str, cuda: str, flags: list[str], work: Path) -> None:
+    """Build the library `name` in a folder of its own.
 
-    An interrupted build therefore leaves nothing behind; torch's own lock file would make the next
-    build wait for ever.
+    torch's lock file would make the next build in the same one wait for ever, if this is killed.
     """
     from torch.utils import cpp_extension
 
     nvcc()
     _put_ninja_on_path()
-    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        try:
-            with busy(f"building {name.rsplit('_', 1)[0]} with nvcc"):
-                shutil.copy(_binding(cpp), Path(folder) / "binding.o")
-                cpp_extension.load_inline(
-                    name=name,
-                    cpp_sources=[],
-                    cuda_sources=cuda,
-                    extra_cuda_cflags=flags,
-                    extra_include_paths=[str(kernels_folder())],
-                    extra_ldflags=["binding.o"],  # ninja runs in the folder
-                    build_directory=folder,
-                    with_cuda=True,
-                    no_implicit_headers=True,
-                    is_python_module=False,  # torch may add a version to the name; we import it
-                )
-        except (RuntimeError, OSError) as error:
-            raise BuildError(
-                f"{name.rsplit('_', 1)[0]} did not compile:\n{compiler_lines(str(error))}"
-            ) from None
-        (built,) = Path(folder).glob("*.so")
-        os.replace(built, library)
+    _quote_torchs_folder()
+    shutil.copy(_binding(cpp), work / "binding.o")
+    try:
+        with busy(f"building {name.rsplit('_', 1)[0]} with nvcc"):
+            cpp_extension.load_inline(
+                name=name,
+                cpp_sources=[],
+                cuda_sources=cuda,
+                extra_cuda_cflags=flags,
+                extra_include_paths=[str(kernels_folder())],
+                extra_ldflags=["binding.o"],  # ninja runs in the folder
+                build_directory=str(work),
+                with_cuda=True,
+                no_implicit_headers=True,
+                is_python_module=False,  # torch may add a version to the name; we import it
+            )
+    except (RuntimeError, OSError) as error:
+        raise BuildError(
+            f"{name.rsplit('_', 1)[0]} did not compile:\n{compiler_lines(str(error))}"
+        ) from None
+    (built,) = work.glob("*.so")
+    built.rename(work / f"{name}.so")
 
 
 def _put_ninja_on_path() -> None:
@@ -199,6 +183,14 @@ def _put_ninja_on_path() -> None:
     paths = os.environ.get("PATH", "").split(os.pathsep)
     if shutil.which("ninja") is None and here not in paths:
         os.environ["PATH"] = os.pathsep.join([*paths, here])
+
+
+def _quote_torchs_folder() -> None:
+    """torch hands the folder of its libraries to a shell as it is, with the spaces in it."""
+    from torch.utils import cpp_extension
+
+    if " " in cpp_extension.TORCH_LIB_PATH and not cpp_extension.TORCH_LIB_PATH.startswith("'"):
+        cpp_extension.TORCH_LIB_PATH = shlex.quote(cpp_extension.TORCH_LIB_PATH)
 
 
 def _binding(cpp: str) -> Path:
@@ -210,19 +202,18 @@ def _binding(cpp: str) -> Path:
     compiler = cpp_extension.get_cxx_compiler()
     command = [compiler, "-std=c++17", "-O1", "-fPIC", f"-DGEMMLAB_MODULE={_MODULE}"]
     command += [f"-I{include}" for include in includes]
-    digest = hashlib.sha256("\0".join((cpp, *command, sys.version)).encode()).hexdigest()[:16]
-    made = cache_dir("gpu") / f"binding_{digest}.o"
-    if made.exists():
-        return made
-    with _alone(made), tempfile.TemporaryDirectory(dir=made.parent) as folder:
-        if not made.exists():
-            source, draft = Path(folder) / "binding.cpp", Path(folder) / "binding.o"
-            source.write_text(cpp)
-            files = ["-c", str(source), "-o", str(draft)]
-            done = subprocess.run([*command, *files], capture_output=True, text=True)
-            if done.returncode:
-                raise RuntimeError(done.stderr)
-            os.replace(draft, made)
+    digest = hashlib.sha256("\0".join((cpp, *command, sys.version)).encode()).hexdigest()
+    name = f"binding_{digest[:DIGITS]}"
+
+    def make(work: Path) -> None:
+        source = work / "binding.cpp"
+        source.write_text(cpp)
+        files = ["-c", str(source), "-o", str(work / f"{name}.o")]
+        done = subprocess.run([*command, *files], capture_output=True, text=True)
+        if done.returncode:
+            raise BuildError(f"the binding of kernels did not compile:\n{done.stderr}")
+
+    (made,) = STORE.get(name, (".o",), make)
     return made
 
 

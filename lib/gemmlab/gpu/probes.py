@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import ModuleType
 
 from ..core.errors import LaunchError
-from ..core.paths import repository_root
+from ..core.paths import kernels_folder
 from ..steps.text import included_files
 from . import build
 
@@ -174,7 +174,7 @@ def _launch(name: str, source, out, size: int, repeats: int) -> None:
 
 def sources() -> tuple[str, str]:
     """C++ and CUDA text of the binding to all probes."""
-    folder = repository_root() / "kernels" / "probes"
+    folder = kernels_folder() / "probes"
     cuda = "#include <cstdint>\n"
     cuda += "".join(_INCLUDE.format(path=folder / f"{name}.cuh") for name in _FILES)
     cuda += "".join(_LAUNCH.format(name=name) for name in _FILES)
@@ -183,6 +183,6 @@ def sources() -> tuple[str, str]:
 
 @lru_cache(maxsize=1)
 def _module() -> ModuleType:
-    folder = repository_root() / "kernels" / "probes"
+    folder = kernels_folder() / "probes"
     headers = {file: None for name in _FILES for file in included_files(folder / f"{name}.cuh")}
     return build.compile_binding("gemmlab_probes", *sources(), headers=tuple(headers))

@@ -28,7 +28,7 @@ from typing import Any
 
 from ..core.errors import MeasurementError
 from ..core.files import json_text, load_json, write_whole
-from ..core.paths import measurements_folder
+from ..core.paths import measurements_folder, root_without
 from ..steps import registry
 from ..steps.program import Program
 from ..steps.spec import FAMILIES
@@ -288,9 +288,11 @@ def stale(measurements: Measurements, section: str = "benchmark") -> dict[str, s
 def _newest(family: str) -> Measurements:
     found = paths(family)
     if not found:
+        folder = "book/measurements"
+        no_folder = "" if measurements_folder().is_dir() else f": {root_without(folder)}"
         raise MeasurementError(
-            f"book/measurements: holds no recorded run of {family}; `{_command(family)}` on a "
-            "machine with a GPU and nvcc writes one"
+            f"{folder}: holds no recorded run of {family}; `{_command(family)}` on a machine with "
+            f"a GPU and nvcc writes one{no_folder}"
         )
     loaded, broken = [], []
     for path in found:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .. import measurements
 from ..core.errors import MeasurementError
-from ..core.files import write_whole
+from ..core.files import locked, write_whole
 from ..core.paths import cache_dir
 from ..gpu.telemetry import Gpu
 from ..measurements.trials import Shape, TuningTrial, choose
@@ -67,14 +67,16 @@ def add(here: Machine, trial: TuningTrial) -> None:
 
     Trials of other code of the step go.
     """
-    kept = []
-    for known in load(here)[0]:
-        same = (known.config, known.shape) == (trial.config, trial.shape)
-        if known.kernel != trial.kernel or (known.source == trial.source and not same):
-            kept.append(known)
-    trials = [known.to_dict() for known in (*kept, trial)]
-    text = json.dumps({"schema": SCHEMA, **asdict(here), "trials": trials}, allow_nan=False)
-    write_whole(path(here), text + "\n")
+    file = path(here)
+    with locked(file.with_suffix(".lock")):  # two that tune keep each other's trials
+        kept = []
+        for known in load(here)[0]:
+            same = (known.config, known.shape) == (trial.config, trial.shape)
+            if known.kernel != trial.kernel or (known.source == trial.source and not same):
+                kept.append(known)
+        trials = [known.to_dict() for known in (*kept, trial)]
+        text = json.dumps({"schema": SCHEMA, **asdict(here), "trials": trials}, allow_nan=False)
+        write_whole(file, text + "\n")
 
 
 def chosen(step: Program, shape: Shape) -> str:

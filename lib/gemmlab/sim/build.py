@@ -7,16 +7,13 @@ import os
 import shlex
 import shutil
 import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..core.cache import DIGITS, Store
 from ..core.errors import BackendError, BuildError
-from ..core.files import write_whole
-from ..core.paths import cache_dir, kernels_folder, repository_root
+from ..core.paths import kernels_folder, repository_root
 from ..core.progress import busy
 from ..steps.text import included_files, workspace_name
 from .alignment import dynamic_alignment
@@ -26,6 +23,7 @@ from .unsupported import explain, refuse_unsupported
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE / "include"
 RUNTIME = HERE / "runtime"
+STORE = Store("sim")
 
 _COMMON = ("-std=c++17", "-fPIC", "-fdiagnostics-color=never", "-U_FORTIFY_SOURCE")
 _RUNTIME_FLAGS = (*_COMMON, "-O2", "-fvisibility=hidden", "-pthread")
@@ -115,18 +113,16 @@ def runtime(portable: bool = False) -> Runtime:
     flags = (*_RUNTIME_FLAGS, *own, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
     sources = sorted((*RUNTIME.rglob("*.[cSh]*"), *INCLUDE.rglob("*.*h")))
     key = _hash(flags, *((str(p.relative_to(HERE)), p.read_bytes()) for p in sources))
-    folder = cache_dir("sim")
-    built = Runtime(folder / f"libgemmlab_sim-{key}.so")
-    if built.library.exists():
-        return built
-    with busy("Compiling the simulator (once)"), _workspace(folder) as work:
-        name = f"-Wl,-soname,{built.library.name}"
+    name = f"libgemmlab_sim-{key}"
+
+    def make(work: Path) -> None:
+        made = work / f"{name}.so"
         source = str(RUNTIME / "runtime.cpp")
-        _run(
-            [compiler(), *flags, f"-I{RUNTIME}", "-shared", name, source, "-o", str(work / "a.so")]
-        )
-        os.replace(work / "a.so", built.library)
-    return built
+        linking = ("-shared", f"-Wl,-soname,{made.name}", "-o", str(made))
+        with busy("Compiling the simulator (once)"):
+            _run([compiler(), *flags, f"-I{RUNTIME}", source, *linking], work)
+
+    return Runtime(*STORE.get(name, (".so",), make))
 
 
 def kernel(
@@ -144,45 +140,52 @@ def kernel(
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
     headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
     key = _hash(_KERNEL_FLAGS, (unit, base.library.name), *texts, *headers)
-    library = cache_dir("sim") / f"{path.stem}-{key}.so"
-    table = library.with_suffix(".lines.json")
-    if not (library.exists() and table.exists()):
+
+    def make(work: Path) -> None:
         own = [file for file in included_files(path) if file.parent != kernels_folder() / "ptx"]
         refuse_unsupported(own, INCLUDE / "ptx", display_name)
         with busy(f"Compiling {path.name} for the simulator"):
-            _compile_kernel(path, unit, base, library, table)
+            built = _compile_kernel(path, unit, base, work)
+        (work / f"{name}.lines.json").write_text(read_library(built).to_json())
+        built.rename(work / f"{name}.so")
+
+    name = f"{path.stem}-{key}"
+    library, table = STORE.get(name, (".so", ".lines.json"), make)
     return KernelLibrary(library, path, LineTable.from_json(table.read_text()), workspace)
+
+
+def forget(built: KernelLibrary) -> None:
+    """Remove a kernel that will not be asked for again from the cache."""
+    STORE.remove(built.library.stem)
 
 
 def _prelude() -> Path:
     """A header that includes what every kernel needs; g++ takes what was compiled of it, beside."""
     headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
-    folder = cache_dir("sim") / f"prelude-{_hash(_KERNEL_FLAGS, *headers)}"
-    header, compiled = folder / "prelude.h", folder / "prelude.h.gch"
-    if not compiled.exists():
-        folder.mkdir(exist_ok=True)
-        write_whole(header, _PRELUDE)
-        with _workspace(folder) as work:
-            made = work / compiled.name
-            command = [compiler(), *_KERNEL_FLAGS, f"-I{INCLUDE}", "-x", "c++-header", str(header)]
-            _run([*command, "-o", str(made)])
-            os.replace(made, compiled)
+    name = f"prelude-{_hash(_KERNEL_FLAGS, *headers)}"
+
+    def make(work: Path) -> None:
+        header = work / f"{name}.h"
+        header.write_text(_PRELUDE)
+        command = [compiler(), *_KERNEL_FLAGS, f"-I{INCLUDE}", "-x", "c++-header", str(header)]
+        _run([*command, "-o", f"{header}.gch"], work)
+
+    header, _ = STORE.get(name, (".h", ".h.gch"), make)
     return header
 
 
-def _compile_kernel(path: Path, unit: str, base: Runtime, library: Path, table: Path) -> None:
-    with _workspace(library.parent) as work:
-        source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
-        source.write_text(unit)
-        includes = (f"-I{INCLUDE}", "-include", str(_prelude()))
-        compiling = (*_KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
-        _run([compiler(), *compiling], kernel=path)
-        arrays = _lay_out_shared_arrays(path, compiled, work)
-        # Linked without -fsanitize: that would add the sanitizer's own library.
-        linking = ("-shared", "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
-        _run([compiler(), *arrays, str(base.library), *linking], kernel=path)
-        write_whole(table, read_library(built).to_json())
-        os.replace(built, library)
+def _compile_kernel(path: Path, unit: str, base: Runtime, work: Path) -> Path:
+    """The library, made in the folder `work`."""
+    source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
+    source.write_text(unit)
+    includes = (f"-I{INCLUDE}", "-include", str(_prelude()))
+    compiling = (*_KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
+    _run([compiler(), *compiling], work, kernel=path)
+    arrays = _lay_out_shared_arrays(path, compiled, work)
+    # Linked without -fsanitize: that would add the sanitizer's own library.
+    linking = ("-shared", "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
+    _run([compiler(), *arrays, str(base.library), *linking], work, kernel=path)
+    return built
 
 
 def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
@@ -196,7 +199,7 @@ def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
         # Whatever its namespace, it is the one array.
         renames = [f"--redefine-sym={n}={DYNAMIC_ARRAY}" for n in dynamic if n != DYNAMIC_ARRAY]
         if renames:
-            _run(["objcopy", *renames, str(compiled)])
+            _run(["objcopy", *renames, str(compiled)], work)
         asked = dynamic_alignment(file.read_text() for file in included_files(path))
         objects.append(_assembled("dynamic_shared", work, f"-DALIGNMENT={asked}"))
     return objects
@@ -205,12 +208,13 @@ def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
 def _assembled(name: str, work: Path, *options: str) -> str:
     """The object of one of the runtime's assembler files."""
     source, made = RUNTIME / "memory" / f"{name}.S", work / f"{name}.o"
-    _run([compiler(), *options, "-c", str(source), "-o", str(made)])
+    _run([compiler(), *options, "-c", str(source), "-o", str(made)], work)
     return str(made)
 
 
-def _run(command: list[str], kernel: Path | None = None) -> None:
-    environment = {**os.environ, "LC_ALL": "C"}
+def _run(command: list[str], work: Path, kernel: Path | None = None) -> None:
+    """Run a compiler; its temporary files lie in `work`, and go with it even if all is killed."""
+    environment = {**os.environ, "LC_ALL": "C", "TMPDIR": str(work)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
         what = display_name(kernel) if kernel else "the simulator's runtime"
@@ -232,20 +236,13 @@ def display_name(file: str | Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-@contextmanager
-def _workspace(folder: Path) -> Iterator[Path]:
-    """A folder beside the results: renaming from it is atomic, whatever happens before."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".build-") as path:
-        yield Path(path)
-
-
 def _hash(flags: tuple[str, ...], *texts: tuple[str, str | bytes]) -> str:
     digest = hashlib.sha256(repr((flags, _compiler_identity())).encode())
     # How it is compiled counts as much as what.
     recipe = [(name, (HERE / name).read_bytes()) for name in _RECIPE]
     for name, text in (*recipe, *texts):
         digest.update(repr((name, text)).encode())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()[:DIGITS]
 
 
 @cache

@@ -6,6 +6,7 @@ import ctypes
 import threading
 from pathlib import Path
 
+from ..core.errors import BackendError
 from .abi import CountRow, LaunchRow, RawFinding, SampleRow
 
 
@@ -13,7 +14,13 @@ class Runtime:
     """The runtime library's functions. One launch at a time: the lock is held around it."""
 
     def __init__(self, path: str) -> None:
-        library = ctypes.CDLL(path)
+        try:
+            library = ctypes.CDLL(path)
+        except OSError as error:  # it is whole, so it is not its content
+            raise BackendError(
+                f"GEMMLAB_CACHE: the simulator cannot be loaded from there ({error}); set "
+                "GEMMLAB_CACHE to a folder from which programs may be run (not mounted noexec)"
+            ) from None
         self.lock = threading.Lock()
         self.module = library.gemmlab_sim_module
         self.allocate = library.gemmlab_sim_allocate

@@ -8,10 +8,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from ..core.cache import DIGITS, Store, delete
 from ..core.errors import ArgumentError
 from ..core.files import write_whole
-from ..core.paths import cache_dir, repository_root
+from ..core.paths import repository_root
 from .text import INCLUDE
+
+VARIANTS = Store("variants")
 
 
 def replace(text: str, changes: Mapping[str, str], shown_as: str, remedy: str = "") -> str:
@@ -36,13 +39,21 @@ def keep(text: str, place: str | Path) -> Path:
     """
     root, place = repository_root(), Path(place)
     # Two checkouts that share a cache may differ in what the file includes.
-    digest = hashlib.sha256(f"{root}\0{place}\0{text}".encode()).hexdigest()[:12]
-    folder = cache_dir("variants", digest)
+    digest = hashlib.sha256(f"{root}\0{place}\0{text}".encode()).hexdigest()[:DIGITS]
+    folder = VARIANTS.folder(f"{place.stem}-{digest}")
     copy = folder / place
     copy.parent.mkdir(parents=True, exist_ok=True)
     for name in INCLUDE.findall(text):
         _link(root, folder, place, Path(os.path.normpath(place.parent / name)))
-    return copy if copy.exists() else write_whole(copy, text)
+    return copy if _has(copy, text) else write_whole(copy, text)
+
+
+def _has(copy: Path, text: str) -> bool:
+    """Whether a copy is as it was written; one in the cache may be damaged."""
+    try:
+        return not copy.is_symlink() and copy.read_bytes() == text.encode()
+    except OSError:
+        return False
 
 
 def _link(root: Path, folder: Path, place: Path, included: Path) -> None:
@@ -52,5 +63,8 @@ def _link(root: Path, folder: Path, place: Path, included: Path) -> None:
     parts = included.parts
     shared = next(i for i, part in enumerate(parts) if place.parts[i : i + 1] != (part,))
     target = Path(*parts[: shared + 1])
+    link = folder / target
+    if os.path.lexists(link) and not (link.is_symlink() and link.readlink() == root / target):
+        delete(link)
     with suppress(FileExistsError):
-        (folder / target).symlink_to(root / target)
+        link.symlink_to(root / target)

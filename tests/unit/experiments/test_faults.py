@@ -241,8 +241,9 @@ def section(**changes) -> dict:
 
 
 @pytest.fixture
-def recording(tmp_path, monkeypatch):
+def recording(tmp_path, monkeypatch, root):
     """A function: data of the section -> the newest recording has it."""
+    (tmp_path / "kernels").symlink_to(root / "kernels")
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
     monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
     monkeypatch.setattr(fault_table, "FAULTS", [outcome.fault for outcome in OUTCOMES])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import needs
@@ -55,23 +54,3 @@ def test_the_binding_is_compiled_once(library, monkeypatch):
     library(1)
     monkeypatch.setattr(build, "subprocess", None)
     assert build._binding(build._BINDING).exists()
-
-
-def test_a_second_process_waits_for_the_first(tmp_path):
-    """Both want one file; the second finds it, because it looks again when its turn comes."""
-    code = """
-import sys, time
-from pathlib import Path
-from gemmlab.gpu.build import _alone
-made = Path(sys.argv[1])
-with _alone(made):
-    if not made.exists():
-        time.sleep(1)
-        made.touch()
-        print("made")
-"""
-    made = tmp_path / "library.so"
-    command = [sys.executable, "-c", code, str(made)]
-    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    assert sorted(process.communicate()[0] for process in both) == ["", "made\n"]
-    assert list(tmp_path.iterdir()) == [made]

@@ -1,6 +1,7 @@
 """Building for a GPU, as far as it goes without one: what is missing, old, or does not compile."""
 
 import re
+import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import needs
 import pytest
 import torch
+from torch.utils import cpp_extension
 
 import gemmlab as lab
 from gemmlab.core.errors import BackendError, BuildError
@@ -80,6 +82,14 @@ def test_a_gpu_that_is_too_old_is_said_before_anything_is_built(monkeypatch, ask
     with pytest.raises(BackendError, match=r"tma_01_load needs a GPU of .* 9\.0 or newer; .* 8\.6"):
         ask(LARGE, new)
     assert built == []
+
+
+def test_torch_in_a_folder_with_spaces_is_found_by_the_linker(monkeypatch):
+    monkeypatch.setattr(cpp_extension, "TORCH_LIB_PATH", "/Mäßig gut/torch/lib")
+    for _ in range(2):
+        build._quote_torchs_folder()
+    flags = cpp_extension._prepare_ldflags([], False, False, False, False)
+    assert "-L/Mäßig gut/torch/lib" in shlex.split(" ".join(flags))
 
 
 def test_the_compilers_message_keeps_the_kernels_own_line():

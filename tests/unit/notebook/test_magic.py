@@ -197,6 +197,7 @@ def test_a_text_that_cannot_be_placed(body, message):
 
 def test_a_constant_of_a_passage_that_is_replaced(tmp_path, monkeypatch):
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
+    (tmp_path / "kernels").mkdir()
     assert PARENT.path.is_relative_to(tmp_path)
     text = "// [a]\nconstexpr int X = 1;\n// [b]\n// [/b]\n// [/a]\n"
     PARENT.path.parent.mkdir(parents=True)

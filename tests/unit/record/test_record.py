@@ -29,7 +29,8 @@ NAIVE, COALESCED = registry.names()[:2]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, root):
+    (tmp_path / "kernels").symlink_to(root / "kernels")
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
     return tmp_path / "book" / "measurements"
 

@@ -13,13 +13,15 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gemmlab.core.cache import DIGITS, Store
 from gemmlab.core.files import write_whole
-from gemmlab.core.paths import cache_dir, kernels_folder
+from gemmlab.core.paths import kernels_folder
 from gemmlab.run.kernel import Kernel, kernel
 from gemmlab.steps import registry
 from gemmlab.steps.text import included_files
 
 HERE = Path(__file__).resolve().parent
+KERNELS = Store("by_hand")
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,8 @@ class HandMade:
     def kernel(self) -> Kernel:
         """The step with the mistake in it; its files are kept in the cache."""
         files = self.files()
-        digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:12]
-        folder = cache_dir("by_hand", digest, "kernels")
+        digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:DIGITS]
+        folder = KERNELS.folder(f"{self.step}-{digest}") / "kernels"
         for place, text in files.items():
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             write_whole(folder / place, text)

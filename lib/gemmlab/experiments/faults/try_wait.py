@@ -10,7 +10,7 @@ from types import ModuleType
 
 from ... import measurements
 from ...core.errors import LaunchError
-from ...core.paths import repository_root
+from ...core.paths import kernels_folder
 from ...display.table import Table
 from ...gpu import build, requirements
 from ...gpu.telemetry import environment
@@ -108,7 +108,7 @@ def sources() -> tuple[str, str]:
 
 
 def _file() -> Path:
-    return repository_root() / "kernels" / "probes" / "try_wait.cuh"
+    return kernels_folder() / "probes" / "try_wait.cuh"
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from typing import Any
 from ...bench.modes import burst
 from ...bench.timer import GpuTimer, Launch, Timing
 from ...core.errors import BackendError, LaunchError
-from ...core.paths import repository_root
+from ...core.paths import kernels_folder
 from ...gpu import build
 from ...gpu.toolchain import arch
 from ...gpu.turns import alone
@@ -246,7 +246,7 @@ def sources(target: str) -> tuple[str, str]:
 
 
 def _files(target: str) -> list[Path]:
-    folder = repository_root() / "kernels" / "probes"
+    folder = kernels_folder() / "probes"
     names = ("mma", "wgmma") if target == WGMMA_TARGET else ("mma",)
     return [folder / f"{name}.cuh" for name in names]
 
