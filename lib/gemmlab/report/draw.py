@@ -10,6 +10,7 @@ from ..display.figure import SMALL, Theme, canvas, is_narrow, spread
 from ..display.numbers import show_share
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MOST_COLOURS = 5  # lines that a reader can tell apart at a glance
@@ -98,12 +99,17 @@ def lines(
             annotation_clip=False,
             fontsize=SMALL,
         )
+    _sizes_below(axes, sizes)
+    axes.set_ylim(0, 1.08 * max(top, *places))
+    axes.grid(True, axis="y")
+    axes.set_ylabel(axis)
+    return figure
+
+
+def _sizes_below(axes: Axes, sizes: Sequence[int]) -> None:
+    """The sizes along a logarithmic axis; on a phone there may be room for powers of two only."""
     axes.set_xscale("log", base=2)
     crowded = len(sizes) > 4 and is_narrow()
     axes.set_xticks(sizes, ["" if crowded and size & (size - 1) else str(size) for size in sizes])
     axes.minorticks_off()
-    axes.set_ylim(0, 1.08 * max(top, *places))
-    axes.grid(True, axis="y")
     axes.set_xlabel("M = N = K")
-    axes.set_ylabel(axis)
-    return figure

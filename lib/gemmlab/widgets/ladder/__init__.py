@@ -72,11 +72,10 @@ class Ladder(Widget):
         _one_of("metric", metric, metrics)
         if highlight := highlight or until:
             _one_of("highlight", highlight, [row["kernel"] for row in kept])
-        integer("steps", steps, 1)
         super().__init__(
             config={
                 "rows": kept,
-                "steps": steps,
+                "steps": integer("steps", steps, 1),
                 "sizes": sizes,
                 "metrics": metrics,
                 "highlight": highlight,
