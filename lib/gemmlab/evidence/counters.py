@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .. import measurements, sim
+from ..core.arguments import choice
 from ..core.errors import MeasurementError
 from ..display.numbers import short
 from ..display.table import Table
@@ -70,7 +71,7 @@ def agreement(family: str = "sgemm") -> Table:
     loads of the source (`merged_loads.MERGED`), the pair is marked as such, and a note says why. A
     counter that ncu does not have on that GPU is "not counted".
     """
-    columns = COUNTED[family]
+    columns = COUNTED[choice("family", family, COUNTED)]
     section = measurements.load(family=family).section("counters")
     size = section["size"]
     rows, recorded, different = [], [], 0

@@ -6,7 +6,6 @@ import hashlib
 import os
 import shlex
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..core import commands
 from ..core.errors import BackendError, BuildError
 from ..core.files import write_whole
 from ..core.paths import cache_dir, kernels_folder, repository_root
@@ -210,11 +210,10 @@ def _assembled(name: str, work: Path, *options: str) -> str:
 
 
 def _run(command: list[str], kernel: Path | None = None) -> None:
-    environment = {**os.environ, "LC_ALL": "C"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        what = display_name(kernel) if kernel else "the simulator's runtime"
-        message = _readable(done.stderr)
+    what = display_name(kernel) if kernel else "the simulator's runtime"
+    code, said = commands.run(command, what)
+    if code:
+        message = _readable(said)
         hints = explain(message)
         raise BuildError(f"{what}: g++ could not compile it\n{hints}{message}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...core.arguments import brief, closest
 from ...core.errors import ArgumentError
 from ...run.kernel import Kernel, variant
 from . import hgemm, sgemm, tma
@@ -15,10 +16,10 @@ EXPERIMENTS = {**sgemm.EXPERIMENTS, **hgemm.EXPERIMENTS, **tma.EXPERIMENTS}
 def experiment(name: str) -> Kernel:
     """The variant called `name`, such as "hgemm 14, BK = 64": a step with some text replaced.
 
-    Raises ArgumentError, naming those there are.
+    Raises ArgumentError, naming the closest.
     """
-    if name not in EXPERIMENTS:
-        known = ", ".join(map(repr, EXPERIMENTS))
-        raise ArgumentError(f"name: got {name!r}, the experiments are {known}")
+    if not (isinstance(name, str) and name in EXPERIMENTS):
+        close = " or ".join(map(repr, closest(name, EXPERIMENTS))) or repr(next(iter(EXPERIMENTS)))
+        raise ArgumentError(f"name: there is no experiment called {brief(name)}; such as {close}")
     step, changes = EXPERIMENTS[name]
     return variant(step, changes, label=name)
