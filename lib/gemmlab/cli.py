@@ -41,11 +41,11 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except (ArgumentError, UnknownKernelError) as error:
-            raise _Ended(str(error), USAGE) from None
+            raise _ended(str(error), USAGE) from None
         except GemmlabError as error:
-            raise _Ended(str(error), FAILED) from None
+            raise _ended(str(error), FAILED) from None
         except (KeyboardInterrupt, click.Abort):
-            raise _Ended("interrupted", INTERRUPTED) from None
+            raise _ended("interrupted", INTERRUPTED) from None
         except (click.ClickException, click.exceptions.Exit):
             raise
         except Exception as error:
@@ -53,18 +53,17 @@ class Group(click.Group):
             if closed or os.environ.get("GEMMLAB_DEBUG", "0") not in ("", "0"):
                 raise  # click ends quietly if nobody reads on
             what = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise _Ended(
+            raise _ended(
                 f"{what}. This is a mistake in gemmlab; GEMMLAB_DEBUG=1 shows where it happened",
                 MISTAKE,
             ) from None
 
 
-class _Ended(click.ClickException):
-    """A message, and the status to exit with."""
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.exit_code = status
+def _ended(message: str, status: int) -> click.ClickException:
+    """What click shows as a message, and exits with a status of its own."""
+    error = click.ClickException(message)
+    error.exit_code = status  # type: ignore[misc]  # click's class has one for all
+    return error
 
 
 _DIGITS = 100  # more make no size, and Python turns only so many into a number

@@ -50,7 +50,6 @@ LINES = (
     Line("check sgemm_01_naive --precision {}", "precision", ("fp8", "''", "FP32"), "'fp32'"),
     Line("check sgemm_01_naive --precision {}", "precision", ("bf16",), "compiled for fp32"),
     Line("check sgemm_01_naive --on {}", "--on", ("cpu", "cuda", "''"), "'sim'"),
-    Line("check sgemm_01_naive --on {}", "--on", ("gpu",), "--on sim", status=1),
     Line("check sgemm_01_naive {}", "option", ("--size=8", "--slow"), "--help"),
     *unknown_step("bench {}"),
     Line("bench sgemm_01_naive --sizes {}", "sizes", NO_SIZES, "MxNxK"),
