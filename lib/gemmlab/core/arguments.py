@@ -112,6 +112,21 @@ def sequence(name: str, value: Any, example: str) -> list[Any]:
     return list(value)
 
 
+def instance(name: str, value: T, kind: Any, expected: str) -> T:
+    """`value` if it is a `kind`; expected: what the error says, "one of GPUS"."""
+    if not isinstance(value, kind):
+        raise ArgumentError(f"{name}: got {brief(value)}, expected {expected}")
+    return value
+
+
+def one_or_several(name: str, value: Any, kind: Any, example: str) -> list[Any]:
+    """`value` alone if it is a `kind`, else the elements of a sequence; at least one."""
+    several = [value] if isinstance(value, kind) else sequence(name, value, example)
+    if not several:
+        raise ArgumentError(f"{name}: is empty, expected a list such as {example}")
+    return several
+
+
 def replacements(name: str, value: Any) -> dict[str, str]:
     """A table of texts to replace, each with what stands there instead."""
     example = "expected a table of text such as {'BK = 8': 'BK = 16'}"
@@ -156,6 +171,15 @@ def _is_in(value: object, known: tuple[Any, ...]) -> bool:
         return value in set(known)
     except TypeError:  # a list or an array: it has no hash
         return False
+
+
+def one_of_many(name: str, value: Any, known: Iterable[str], what: str) -> str:
+    """`value` if it is one of many names; else an error with the closest, or with the first."""
+    names = list(known)
+    if not (isinstance(value, str) and value in names):
+        close = " or ".join(map(repr, closest(value, names) or names[:1]))
+        raise ArgumentError(f"{name}: there is no {what} called {brief(value)}, such as {close}")
+    return value
 
 
 def closest(name: object, known: Iterable[str], most: int = 3) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import measurements
-from ..core.arguments import choice, sequence
+from ..core.arguments import choice, one_or_several
 from ..core.errors import ArgumentError, MeasurementError
 from ..display.figure import Figure
 from ..display.numbers import short, show_rate, show_share
@@ -170,7 +170,7 @@ def roofline(
     for what was not recorded.
     """
     several = f"{list(ALL_LEVELS)[-2:]}, or one of {', '.join(ALL_LEVELS)}"
-    levels = [level] if isinstance(level, str) else sequence("level", level, several)
+    levels = one_or_several("level", level, str, several)
     _check_levels(levels)
     corner = ""
     if points is None or roofs is None:
@@ -192,8 +192,6 @@ def roofline(
 
 
 def _check_levels(levels: Sequence[str]) -> None:
-    if not levels:
-        raise ArgumentError(f"level: is empty; allowed are {', '.join(ALL_LEVELS)}")
     for one in levels:
         choice("level", one, ALL_LEVELS, lead="; allowed are ")
 

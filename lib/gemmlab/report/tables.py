@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import measurements
-from ..core.arguments import sequence
-from ..core.errors import ArgumentError, MeasurementError
+from ..core.arguments import one_or_several
+from ..core.errors import MeasurementError
 from ..display.numbers import short
 from ..display.table import Table
 from ..gpu.sass import main_loop_excerpt, main_loops
@@ -40,9 +40,6 @@ _UNITS = {  # what is shown -> the recorded share of the unit's peak rate over t
     "DRAM": "dram",
     "resident warps, of 64": "warps_active",
 }
-
-
-_EXAMPLE = "['sgemm_01_naive']"
 
 
 def limits(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
@@ -110,12 +107,8 @@ def _compared(
 
 
 def _handles(kernels: str | Kernel | Sequence[str | Kernel]) -> list[Kernel]:
-    if isinstance(kernels, str | Kernel):
-        return [kernel(kernels)]
-    handles = [kernel(k) for k in sequence("kernels", kernels, f"{_EXAMPLE}, or one step")]
-    if not handles:
-        raise ArgumentError(f"kernels: is empty, expected a list such as {_EXAMPLE}")
-    return handles
+    example = "['sgemm_01_naive'], or one step"
+    return [kernel(k) for k in one_or_several("kernels", kernels, str | Kernel, example)]
 
 
 def arbitration(name: str | Kernel) -> Table:

@@ -122,9 +122,10 @@ def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str], other=N
             f"{name}: has {t.dim()} dimensions, expected 2 (a matrix); use "
             f"{name}.reshape(rows, columns)"
         )
-    if t.requires_grad:
+    if t.requires_grad and torch.is_grad_enabled():
         raise ArgumentError(
-            f"{name}: requires a gradient, which these kernels do not compute; use {name}.detach()"
+            f"{name}: requires a gradient, which these kernels do not compute; use "
+            f"{name}.detach(), or call it in torch.no_grad()"
         )
     if not t.is_contiguous():
         raise ArgumentError(

@@ -160,10 +160,7 @@ def integer_matrices(
     have, are given as their 16 bits.
     """
     M, N, K = arguments.shape((M, N, K), low=(0, 0, 0))
-    if not isinstance(types, Precision):
-        raise ArgumentError(
-            f"types: got {arguments.brief(types)}, expected one of lab.registry.PRECISIONS.values()"
-        )
+    arguments.instance("types", types, Precision, "one of lab.registry.PRECISIONS.values()")
     # Drawn as 64-bit integers, and then turned into float32.
     wanted = [("A", 12 * M * K), ("B", 12 * K * N), ("C", 12 * M * N)]
     check_memory("M, N, K", wanted, machine_bytes())

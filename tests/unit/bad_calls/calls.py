@@ -262,7 +262,7 @@ TEXTS = (
         "regular expression",
     ),
     Row("lab.ptx('sgemm_01_naive', most={})", "most", (*NO_INTEGER, "0", "-1"), "1 or more"),
-    Row("lab.experiment({})", "name", ("'none'", "''", "None", "5", "['x']"), "such as"),
+    Row("lab.experiment({})", "name", ("'none'", "''", "None", "5", "['x']"), "such as '"),
     *of_steps("lab.registry.program({})", "kernel"),
     *of_steps("lab.registry.get({})", "kernel"),
     Row("lab.registry.family_of({})", "precision", ("'fp8'", "''", "None", "[]"), "fp32"),
@@ -328,6 +328,84 @@ REPORTS = (
     Row("lab.measurements.load({})", "none.json", ("'none.json'",), "recorded", "MeasurementError"),
 )
 
+_NO_NUMBER = ("None", "'4'", "2.5", "-1", "[4]")
+# A model and its arguments that are integers, each beside values that would do.
+_MODELS = {
+    "BlockOrder": {"rows": 8, "columns": 8, "height": 8, "slots": 264},
+    "LastWave": {"tiles": 8, "k_tiles": 8, "most": 132, "min_share": 32},
+    "Owners": {"tiles": 8, "k_tiles": 8, "most": 132, "price": 6},
+    "Schedule": {"tiles": 8, "k_tiles": 8, "most": 264, "min_share": 8},
+    "Ring": {"tiles": 6, "stages": 3, "consumers": 2, "latency": 1000},
+    "Tile": {"rows": 8, "row_length": 32, "element": 4},
+    "Tiling": {"BM": 128, "BN": 128, "BK": 16, "WM": 64, "WN": 32, "TM": 8, "stages": 1},
+    "TensorMap": {"rows": 64, "columns": 64, "box_rows": 8, "box_columns": 8},
+}
+MODELS = tuple(
+    Row(
+        f"lab.layouts.{model}({', '.join(f'{k}={v}' for k, v in right.items() if k != name)}"
+        f", {name}={{}})",
+        name,
+        _NO_NUMBER,
+        "allowed|expected|multiple of",
+    )
+    for model, right in _MODELS.items()
+    for name in right
+)
+
+_H200 = "lab.layouts.GPUS['H200']"
+RULES = (
+    Row(f"lab.layouts.occupancy({{}}, 32, 0, {_H200})", "threads", _NO_NUMBER, "at least 1"),
+    Row(f"lab.layouts.occupancy(32, {{}}, 0, {_H200})", "registers", _NO_NUMBER, "at least 1"),
+    Row(f"lab.layouts.occupancy(32, 32, {{}}, {_H200})", "shared_bytes", _NO_NUMBER, "at least 0"),
+    Row("lab.layouts.occupancy(32, 32, 0, {})", "gpu", ("'H200'", "None"), "layouts.GPUS['H200']"),
+    Row("lab.layouts.waves({}, 2, 132)", "blocks", (*_NO_NUMBER, "0"), "an integer from 1"),
+    Row("lab.layouts.waves(8, {}, 132)", "at_once", (*_NO_NUMBER, "0"), "an integer from 1"),
+    Row("lab.layouts.waves(8, 2, {})", "sms", (*_NO_NUMBER, "0"), "an integer from 1"),
+    Row("lab.layouts.waves_paid({})", "tiles", _NO_NUMBER, "an integer from 0"),
+    Row("lab.layouts.for_columns({}, 4, 4)", "row_length", _NO_NUMBER, "integer|a power of two"),
+    Row("lab.layouts.row_major([0], [0], {})", "row_length", _NO_NUMBER, "an integer from 1"),
+    Row("lab.layouts.wavefronts({}, 4)", "addresses", ("None", "'x'", "[0]*33"), "32 integers"),
+    Row("lab.layouts.sectors({}, 4)", "addresses", ("[0.5]*32", "'x'", "[0]*33"), "32 integers"),
+    Row("lab.layouts.wavefronts([0]*32, {})", "width", ("None", "'4'", "3", "0"), "allowed"),
+    Row("lab.layouts.fragment({})", "name", ("'x'", "None", "5", "[]"), "mma"),
+    Row("lab.layouts.describe({})", "request", ("None", "5"), "layouts.wavefronts"),
+    Row("lab.layouts.run_ring({})", "ring", ("None", "5", "'x'"), "a layouts.Ring"),
+    Row("lab.layouts.Ring(mode={})", "mode", ("'x'", "None", "5"), "producer warp"),
+    Row("lab.layouts.Ring(mistake={})", "mistake", ("'x'", "None", "5"), "none"),
+)
+
+WIDGETS = (
+    Row("lab.widgets.BankMap(width={})", "width", ("'4'", "3", "[4]"), "allowed"),
+    Row("lab.widgets.BankMap(accesses={})", "accesses", ("5", "[5]", "[]"), "layouts.Access"),
+    Row("lab.widgets.BlockOrder(grids={})", "grids", ("5", "[5]", "'x'", "[]"), "rows, columns"),
+    Row("lab.widgets.BlockOrder(orders={})", "orders", ("5", "['x']", "[]"), "rows"),
+    Row("lab.widgets.BlockOrder(slots={})", "slots", ("2.5", "'x'", "[]"), "132"),
+    Row("lab.widgets.BlockOrder(wave={})", "wave", ("'4'", "2.5", "[4]"), "an integer from 0"),
+    Row("lab.widgets.FragmentMap({})", "which", ("5", "'x'", "[]", "[5]"), "mma"),
+    Row("lab.widgets.SwizzleWorkshop({})", "tiles", ("5", "'x'", "[]"), "A, BK = 16"),
+    Row("lab.widgets.TilingExplorer(start={})", "start", ("5", "'x'", "[5]"), "presets|text"),
+    Row("lab.widgets.Ladder({})", "rows", ("5", "None", "[5]", "'x'"), "lab.bench"),
+    Row("lab.widgets.HeatMap({}, {{}})", "rows", ("5", "None", "[5]"), "a table|a list"),
+    Row("lab.predict({}, 5)", "question", ("5", "None"), "text"),
+    Row("lab.predict('q', {})", "answer", ("None", "[5]"), "a number"),
+    Row("lab.predict('q', 'a', choices={})", "choices", ("5", "['b']", "[]"), "more"),
+)
+
+_JUDGE = "lab.exercises.judge('sgemm_02_coalesced', {})"
+_FASTER = "lab.exercises.judge('sgemm_02_coalesced', faster_than='sgemm_01_naive', size={})"
+EXERCISES = (
+    *of_steps("lab.exercises.judge({})", "kernel"),
+    Row(_JUDGE.format("conflicts={}"), "conflicts", ("'x'", "-1", "2.5"), "a table|an integer"),
+    Row(_JUDGE.format("sectors={}"), "sectors", ("'x'", "5", "{'ld': 5}"), "ld.shared|ld.global"),
+    Row(_JUDGE.format("shape={}"), "shape", ("'x'", "5", "(4, 4)"), "(M, N, K)"),
+    Row(_FASTER, "size", NO_COUNT, "an integer from 1 to"),
+    Row("lab.experiments.fault({})", "name", ("None", "5", "'x'"), "such as '"),
+    Row("lab.experiments.try_ring(mode={})", "mode", ("5", "'x'", "None"), "producer warp"),
+    Row("lab.experiments.try_ring(tiles={})", "tiles", ("'x'", "0", "-1"), "an integer from 1 to"),
+    Row("lab.experiments.ring_findings({})", "ring", ("'x'", "None"), "a layouts.Ring"),
+    Row("lab.evidence.conflicts({})", "kernels", ("None", "5", "[]"), "or one step"),
+)
+
 GROUPS = {
     "matrices": MATRICES,
     "check": CHECK,
@@ -340,4 +418,8 @@ GROUPS = {
     "texts": TEXTS,
     "sim": SIM,
     "reports": REPORTS,
+    "models": MODELS,
+    "rules": RULES,
+    "widgets": WIDGETS,
+    "exercises": EXERCISES,
 }

@@ -391,7 +391,7 @@ def test_fp32_s_recording_is_left_alone(half_recording):
 def test_a_precision_that_was_not_recorded_is_said(half_recording):
     with pytest.raises(MeasurementError, match=r"hgemm_17_stages at 4096 \(fp16_fp32, mode int"):
         bench_function(STAGES, precision="fp16_fp32")
-    with pytest.raises(MeasurementError, match=r"at 4096 \(fp16, mode interleaved, L2 cold\)"):
+    with pytest.raises(MeasurementError, match=r"; 4096 \(fp16, mode interleaved, L2 cold\)"):
         bench_function(STAGES, sizes=[2048], precision="fp16")
 
 

@@ -265,7 +265,7 @@ def test_a_damaged_file_is_not_written_over(on_a_gpu):
 
 
 def test_record_refuses_what_it_cannot_do(folder, monkeypatch):
-    with pytest.raises(ArgumentError, match="allowed are benchmark"):
+    with pytest.raises(ArgumentError, match="allowed for sgemm are benchmark"):
         record.record(only=["everything"])
     with pytest.raises(ArgumentError, match="cubes"):
         record.record(sizes=[(128, 256, 64)])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.arguments import brief, closest
-from ...core.errors import ArgumentError
+from ...core.arguments import one_of_many
 from ...run.kernel import Kernel, variant
 from . import hgemm, sgemm, tma
 
@@ -18,8 +17,5 @@ def experiment(name: str) -> Kernel:
 
     Raises ArgumentError, naming the closest.
     """
-    if not (isinstance(name, str) and name in EXPERIMENTS):
-        close = " or ".join(map(repr, closest(name, EXPERIMENTS))) or repr(next(iter(EXPERIMENTS)))
-        raise ArgumentError(f"name: there is no experiment called {brief(name)}; such as {close}")
-    step, changes = EXPERIMENTS[name]
+    step, changes = EXPERIMENTS[one_of_many("name", name, EXPERIMENTS, "experiment")]
     return variant(step, changes, label=name)
