@@ -174,11 +174,15 @@ def _is_in(value: object, known: tuple[Any, ...]) -> bool:
 
 
 def one_of_many(name: str, value: Any, known: Iterable[str], what: str) -> str:
-    """`value` if it is one of many names; else an error with the closest, or with the first."""
+    """`value` if it is one of many names; else an error with the closest, or with the first.
+
+    what: they are, "experiments".
+    """
     names = list(known)
     if not (isinstance(value, str) and value in names):
         close = " or ".join(map(repr, closest(value, names) or names[:1]))
-        raise ArgumentError(f"{name}: there is no {what} called {brief(value)}, such as {close}")
+        some = f"{len(names)} {what}, such as {close}"
+        raise ArgumentError(f"{name}: got {brief(value)}, allowed are {some}")
     return value
 
 

@@ -67,19 +67,16 @@ def judge(  # what an exercise may ask for, each by its name
     rival = None if faster_than is None else _Rival(kernel(faster_than), by, size)
     for one in (handle, rival.kernel) if rival else ():
         one.spec.check_sizes(*[arguments.size("size", size)] * 3)
-    if shape is not None:
-        shape = _shape(handle.spec, shape)
-    arguments.flag("differs", differs)
+    counted_at = _tile(handle.spec) if shape is None else _shape(handle.spec, shape)
     limits = _limits(conflicts, wavefronts, sectors)
     try:
         if differs:
             _refuse_unchanged(handle)
         notes = _values(handle)
-        notes += _counts(handle, limits, shape or _tile(handle.spec)) if limits else []
+        notes += _counts(handle, limits, counted_at) if limits else []
         notes += _speed(handle, rival) if rival else []
     except _NotYetError as why:
-        message, *items = why.args
-        return Verdict(False, message, tuple(_said(handle, items)))
+        return Verdict(False, why.args[0], tuple(_said(handle, why.args[1:])))
     except ContextLostError:
         raise
     except LaunchError as error:

@@ -279,4 +279,4 @@ def fragment(name: str) -> Fragment:
 
     Raises ArgumentError for another name.
     """
-    return FRAGMENTS[one_of_many("name", name, FRAGMENTS, "fragment")]
+    return FRAGMENTS[one_of_many("name", name, FRAGMENTS, "fragments")]

@@ -161,4 +161,4 @@ def fault(name: str) -> Kernel:
 
 def known(name: str) -> str:
     """`name`, if there is such a mistake; else ArgumentError."""
-    return one_of_many("name", name, FAULTS, "mistake")
+    return one_of_many("name", name, FAULTS, "mistakes")

@@ -17,5 +17,5 @@ def experiment(name: str) -> Kernel:
 
     Raises ArgumentError, naming the closest.
     """
-    step, changes = EXPERIMENTS[one_of_many("name", name, EXPERIMENTS, "experiment")]
+    step, changes = EXPERIMENTS[one_of_many("name", name, EXPERIMENTS, "experiments")]
     return variant(step, changes, label=name)

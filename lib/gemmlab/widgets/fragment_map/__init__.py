@@ -39,7 +39,7 @@ class FragmentMap(Widget):
     ) -> None:
         names = one_or_several("which", which, str, "['mma.m16n8k16 A']")
         for name in names:
-            one_of_many("which", name, FRAGMENTS, "fragment")
+            one_of_many("which", name, FRAGMENTS, "fragments")
         if len(set(names)) < len(names):
             raise ArgumentError(f"which: got {which!r}; name each fragment once")
         choice("colour", colour, COLOURS)
