@@ -94,10 +94,10 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def text(name: str, value: Any, *, expected: str = "text") -> str:
+def text(name: str, value: Any) -> str:
     """`value` if it is text."""
     if not isinstance(value, str):
-        raise ArgumentError(f"{name}: got {type(value).__name__}, expected {expected}")
+        raise ArgumentError(f"{name}: got {type(value).__name__}, expected text")
     return value
 
 

@@ -43,7 +43,7 @@ def run(command: Sequence[str], what: str) -> tuple[int, str]:
         _, said = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         raise BackendError(
-            f"{tool}: has not built {what} within {limit:.0f} s and was ended; see whether it runs "
+            f"{tool}: has not built {what} within {limit:g} s and was ended; see whether it runs "
             "on its own, or give it longer with GEMMLAB_COMPILE_S=SECONDS"
         ) from None
     finally:

@@ -196,7 +196,7 @@ def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
         # Whatever its namespace, it is the one array.
         renames = [f"--redefine-sym={n}={DYNAMIC_ARRAY}" for n in dynamic if n != DYNAMIC_ARRAY]
         if renames:
-            _run(["objcopy", *renames, str(compiled)])
+            _run(["objcopy", *renames, str(compiled)], kernel=path)
         asked = dynamic_alignment(file.read_text() for file in included_files(path))
         objects.append(_assembled("dynamic_shared", work, f"-DALIGNMENT={asked}"))
     return objects

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Iterable
 
+import needs
 import numpy as np
 import pytest
 import torch
@@ -16,6 +18,7 @@ from gemmlab.core import errors
 from tests.unit.bad_calls.calls import GROUPS, Row
 from tests.unit.bad_calls.command_lines import LINES, Line
 
+COMMANDS = {line.command.split()[0] for line in LINES}
 LEAST = 300  # wrong calls of the API and of the command line together
 LONGEST = 500  # characters of a sentence
 
@@ -45,7 +48,12 @@ def check(message: str, argument: str, remedy: str) -> list[str]:
     return wrong if said else [*wrong, f"does not say: {remedy}"]
 
 
-@pytest.mark.parametrize("group", GROUPS)
+def compiling(names: Iterable[str], needing: str) -> list:
+    """Parameters, of which one needs g++."""
+    return [pytest.param(name, marks=needs.gxx if name == needing else ()) for name in names]
+
+
+@pytest.mark.parametrize("group", compiling(GROUPS, "compiled"))
 def test_a_wrong_call_is_an_error_of_gemmlab_that_says_what_to_do(group):
     wrong = [text for row in GROUPS[group] for text in map(row_fault(row), row.values) if text]
     assert wrong == []
@@ -72,7 +80,7 @@ def row_fault(row: Row):
     return fault
 
 
-@pytest.mark.parametrize("command", sorted({line.command.split()[0] for line in LINES}))
+@pytest.mark.parametrize("command", compiling(sorted(COMMANDS), "trace"))
 def test_a_wrong_command_line_exits_with_its_status_and_one_message(command):
     wrong = []
     for line in LINES:
