@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..core import arguments
 from ..core.errors import ArgumentError
-from ..core.memory import check_memory, machine_bytes
+from ..core.memory import check_memory
 from ..core.precision import precision
 from ..gpu import requirements
 from ..gpu.sandbox import context_watch
@@ -97,5 +97,5 @@ def _shapes(spec: KernelSpec, asked: Sequence[Shape]) -> list[Shape]:
     checked = [arguments.shape(one, low=(1, 1, 0)) for one in shapes]
     for M, N, K in checked:
         spec.check_sizes(M, N, K)
-        check_memory("shapes", bytes_of((M, N, K)), machine_bytes())
+        check_memory("shapes", bytes_of((M, N, K)))
     return checked

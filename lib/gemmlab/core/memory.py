@@ -20,29 +20,27 @@ def machine_bytes() -> int:
         return whole
 
 
-def check_memory(
-    name: str,
-    matrices: Sequence[tuple[str, int]],
-    available: int,
-    owner: str = "this machine has",
-    memory: str = "memory",
-) -> None:
-    """Refuse matrices that do not fit. Raises ArgumentError, which names them and their bytes.
+def check_memory(name: str, matrices: Sequence[tuple[str, int]]) -> None:
+    """Refuse matrices that this machine has no memory for. Raises ArgumentError.
 
-    name: the argument. matrices: ("A", its bytes), ... owner, memory: whose `available` bytes of
-    what they are.
+    name: the argument. matrices: ("A", its bytes), ...
     """
+    available = machine_bytes()
+    if sum(count for _, count in matrices) > available:
+        raise too_large(name, matrices, f"this machine has {size_text(available)} of memory")
+
+
+def too_large(name: str, matrices: Sequence[tuple[str, int]], there_is: str) -> ArgumentError:
+    """The error that names an argument, its matrices, their bytes, and what there is."""
     total = sum(count for _, count in matrices)
-    if total <= available:
-        return
     letters = [letter for letter, _ in matrices]
     names = " and ".join(filter(None, (", ".join(letters[:-1]), letters[-1])))
     each = ", ".join(f"{letter} {size_text(count)}" for letter, count in matrices)
     alone = len(matrices) == 1
-    raise ArgumentError(
+    return ArgumentError(
         f"{name}: {names} {'takes' if alone else 'take'} {size_text(total)}"
-        f"{'' if alone else f' ({each})'}, and {owner} {size_text(available)} of {memory}; use "
-        "smaller M, N and K (what a warp does is the same in all)"
+        f"{'' if alone else f' ({each})'}, and {there_is}; use smaller M, N and K (what a warp "
+        "does is the same in all)"
     )
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .. import sim
 from ..core import arguments
 from ..core.errors import ArgumentError, LaunchError, RefusedError
-from ..core.memory import check_memory, machine_bytes
+from ..core.memory import check_memory
 from ..core.precision import DTYPES
 from ..gpu import build, requirements, sandbox, turns
 from ..sim.module import SMS
@@ -277,7 +277,7 @@ def matrices(
     device, seed = device_for(device), arguments.seed(seed)
     types = arguments.choice("dtype", dtype, DTYPES, quoted=True)
     wanted = [("A", 4 * M * K), ("B", 4 * K * N)]  # drawn in fp32 and on this machine
-    check_memory("M, N, K", wanted, machine_bytes())
+    check_memory("M, N, K", wanted)
     generator = torch.Generator().manual_seed(seed)
     pair = (torch.randn(M, K, generator=generator), torch.randn(K, N, generator=generator))
     try:

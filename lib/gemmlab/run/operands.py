@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..core.arguments import factor
 from ..core.errors import ArgumentError
-from ..core.memory import check_memory, machine_bytes
+from ..core.memory import check_memory
 from ..core.precision import PRECISIONS, of_types
 from ..steps.spec import KernelSpec
 
@@ -52,7 +52,7 @@ def _made(M: int, N: int, A: torch.Tensor) -> torch.Tensor:
     import torch
 
     if A.device.type == "cpu":
-        check_memory("out", [("C", M * N * A.element_size())], machine_bytes())
+        check_memory("out", [("C", M * N * A.element_size())])
     try:
         return torch.empty(M, N, dtype=A.dtype, device=A.device)
     except torch.OutOfMemoryError:

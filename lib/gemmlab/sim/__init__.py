@@ -38,7 +38,7 @@ import numpy as np
 from ..core import arguments
 from ..core import precision as precisions
 from ..core.errors import ArgumentError
-from ..core.memory import check_memory, machine_bytes
+from ..core.memory import check_memory
 from ..core.paths import repository_root
 from ..core.precision import Precision
 from ..steps import patch, registry
@@ -163,7 +163,7 @@ def integer_matrices(
     arguments.instance("types", types, Precision, "one of lab.registry.PRECISIONS.values()")
     # Drawn as 64-bit integers, and then turned into float32.
     wanted = [("A", 12 * M * K), ("B", 12 * K * N), ("C", 12 * M * N)]
-    check_memory("M, N, K", wanted, machine_bytes())
+    check_memory("M, N, K", wanted)
     random = np.random.default_rng(arguments.seed(seed))
     shapes = ((M, K), (K, N), (M, N))
     A, B, C = (random.integers(-4, 5, shape).astype(np.float32) for shape in shapes)

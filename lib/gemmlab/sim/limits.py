@@ -110,11 +110,9 @@ def _then_set(launch: Callable[[], None], finished: threading.Event) -> None:
 
 def check_memory(name: str, sizes: Sequence[int], available: int) -> None:
     """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
-    around = len(sizes) * _AROUND
-    matrices = list(zip("ABC", sizes, strict=True))
-    memory.check_memory(
-        name, matrices, available - around, "the simulator has", memory="global memory"
-    )
+    if sum(sizes) + len(sizes) * _AROUND > available:
+        there_is = f"the simulator has {memory.size_text(available)} of global memory"
+        raise memory.too_large(name, list(zip("ABC", sizes, strict=True)), there_is)
 
 
 def _duration(seconds: float) -> str:
