@@ -201,6 +201,5 @@ inline cudaError_t launch_sgemm_20_any_shape(const GemmArgs& g, cudaStream_t str
     return run_tiles<Tall>(g, config == TALL_SPLIT, stream);
   if (config == SMALL || config == SMALL_SPLIT)
     return run_tiles<Small>(g, config == SMALL_SPLIT, stream);
-  if (g.M > thin::MAX_ROWS) return cudaErrorInvalidValue;
   return thin::run(g, g.N % 4 == 0 && divides(16, g.B), stream);
 }

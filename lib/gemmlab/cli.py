@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +15,8 @@ from .bench.bench import bench as run_bench
 from .bench.tune import tune as run_tune
 from .check.check import check as check_one
 from .core import machine
-from .core.errors import BackendError, GemmlabError
+from .core.arguments import brief
+from .core.errors import ArgumentError, BackendError, GemmlabError, UnknownKernelError
 from .core.precision import PRECISIONS
 from .display.table import text_table
 from .gpu.requirements import lacking
@@ -29,16 +32,44 @@ from .sim import trace as run_trace
 from .steps import registry
 from .steps.spec import FAMILIES, KernelSpec
 
+# Exit statuses, as the help of `main` lists them; click's own for wrong usage is 2, too.
+FAILED, USAGE, MISTAKE, INTERRUPTED = 1, 2, 70, 130
+
 
 class Group(click.Group):
-    """Commands whose expected errors are one message and exit code 1, without a traceback."""
+    """Commands that end with a message and one of the statuses above, never with a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; see the class."""
         try:
             return super().invoke(ctx)
+        except (ArgumentError, UnknownKernelError) as error:
+            raise _ended(str(error), USAGE) from None
         except GemmlabError as error:
-            raise click.ClickException(str(error)) from None
+            raise _ended(str(error), FAILED) from None
+        except (KeyboardInterrupt, click.Abort):
+            raise _ended("interrupted", INTERRUPTED) from None
+        except (click.ClickException, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            closed = isinstance(error, OSError) and error.errno == errno.EPIPE
+            if closed or os.environ.get("GEMMLAB_DEBUG", "0") not in ("", "0"):
+                raise  # click ends quietly if nobody reads on
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise _ended(
+                f"{what}. This is a mistake in gemmlab; GEMMLAB_DEBUG=1 shows where it happened",
+                MISTAKE,
+            ) from None
+
+
+def _ended(message: str, status: int) -> click.ClickException:
+    """What click shows as a message, and exits with a status of its own."""
+    error = click.ClickException(message)
+    error.exit_code = status  # type: ignore[misc]  # click's class has one for all
+    return error
+
+
+_DIGITS = 100  # more make no size, and Python turns only so many into a number
 
 
 class Sizes(click.ParamType):
@@ -56,7 +87,9 @@ class Sizes(click.ParamType):
         for part in value.split(","):
             numbers = part.strip().lower().split("x")
             if len(numbers) not in (1, 3) or not all(n.isdecimal() for n in numbers):
-                self.fail(f"{part!r} is neither a number such as 4096 nor MxNxK", param, ctx)
+                self.fail(f"{brief(part)} is neither a number such as 4096 nor MxNxK", param, ctx)
+            if any(len(n) > _DIGITS for n in numbers):
+                self.fail(f"{brief(part)} is too large; a size has 32 bits", param, ctx)
             sizes.append(int(part) if len(numbers) == 1 else tuple(map(int, numbers)))
         return sizes
 
@@ -86,6 +119,14 @@ def main() -> None:
     """GEMM kernels: checked, counted and measured.
 
     Without a GPU, kernels run on the simulator and `bench` shows the recorded run.
+
+    \b
+    Exit status:
+      0    done; check and trace: nothing is wrong
+      1    it failed, or cannot run here; check and trace: something is wrong
+      2    wrong usage: there is no such command, option, step or size
+      70   a mistake in gemmlab itself; GEMMLAB_DEBUG=1 shows where
+      130  interrupted (Ctrl-C)
     """
     if elsewhere := machine.elsewhere():
         click.echo(f"Note: {elsewhere}", err=True)

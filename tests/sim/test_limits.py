@@ -12,6 +12,7 @@ import pytest
 
 import gemmlab
 from gemmlab import sim
+from gemmlab.core import progress
 from gemmlab.core.errors import ArgumentError, LaunchError, SlowRunError
 from gemmlab.sim import build, limits
 from gemmlab.steps import registry
@@ -203,9 +204,19 @@ def test_a_slow_run_that_is_allowed_shows_its_progress(impatient, monkeypatch, c
     monkeypatch.setattr(limits, "SLOW_SECONDS", 0.0)
     A, B, C = sim.integer_matrices(256, 512, 512)
     module = sim.compile_step(registry.get("sgemm_01_naive"))
+    monkeypatch.setattr(progress, "watched", lambda: True)  # as in a terminal
     module.trace(A, B, C, 256, 512, 512, allow_slow=True)
     assert np.array_equal(C, A @ B)
     assert re.search(r"sgemm_01_naive in the simulator: .*/512", capfd.readouterr().err)
+
+
+def test_progress_into_a_pipe_is_no_bar(impatient, monkeypatch, capfd):
+    monkeypatch.setenv("GEMMLAB_PROGRESS", "1")
+    A, B, C = sim.integer_matrices(256, 256, 512)
+    module = sim.compile_step(registry.get("sgemm_01_naive"))
+    module.trace(A, B, C, 256, 256, 512, allow_slow=True)
+    assert list(progress.bar(range(3), "counting")) == [0, 1, 2]
+    assert "\r" not in capfd.readouterr().err
 
 
 def test_check_does_not_call_a_slow_kernel_wrong(impatient, monkeypatch):

@@ -3,6 +3,7 @@
 // adds them up.
 #pragma once
 #include "../launch/host.cuh"
+#include "../launch/refuse.cuh"
 #include "split_k.cuh"
 #include "../elements/vec.cuh"
 
@@ -48,8 +49,11 @@ __global__ void __launch_bounds__(THREADS)
 
 inline size_t workspace(const GemmArgs& g) { return slices_bytes(g, ceil_div(g.K, SLICE)); }
 
-// M is at most MAX_ROWS. vector: N is a multiple of 4 and B 16-byte aligned.
+// More rows than MAX_ROWS are refused. vector: N is a multiple of 4 and B 16-byte aligned.
 inline cudaError_t run(const GemmArgs& g, bool vector, cudaStream_t stream) {
+  if (g.M > MAX_ROWS)
+    return refuse(cudaErrorInvalidValue,
+                  "M is %d, and thin takes at most %d rows; use another config", g.M, MAX_ROWS);
   const int slices = ceil_div(g.K, SLICE), width = vector ? 4 : 1;
   float* sums = static_cast<float*>(g.workspace);
   const dim3 grid(ceil_div(g.N, THREADS * width), slices);

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .. import measurements
+from ..core import arguments
 from ..core.arguments import choice
 from ..core.errors import ArgumentError, MeasurementError
 from ..core.precision import precision as types_of
@@ -55,12 +56,12 @@ def bench(
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """
     handles = _labelled(_all(precision) if kernels is None else _as_list(kernels))
-    precision = precision or _common([k.spec for k in handles.values()])
-    shapes = shapes_of(sizes)
-    check_counts(samples, seconds)
-    _check_arguments(mode, baselines, precision)
+    if precision is None:
+        precision = _common([k.spec for k in handles.values()])
+    shapes, baselines = shapes_of(sizes), _baselines(baselines, types_of(precision).name)
+    _check_how(mode, warm_l2, samples, seconds)
     _check_kernels(handles, shapes, precision)
-    protocol = Protocol(mode, warm_l2, tuple(baselines), samples, seconds, precision)
+    protocol = Protocol(mode, warm_l2, baselines, samples, seconds, precision)
     if default_backend() == "sim":
         return _recorded(handles, shapes, protocol)
     for handle in handles.values():  # before the first of them is built
@@ -137,7 +138,7 @@ def _of_run(
                     f"{name} at {show_size(shape)} ({protocol.precision}, mode {protocol.mode}, "
                     f"L2 {protocol.l2}) is not in the recorded run",
                     f"and it cannot be measured here ({why_not_here()}). "
-                    f"Recorded are {_inventory(timings)}",
+                    + _inventory(timings, name),
                 )
     order = {shape: i for i, shape in enumerate(shapes)}
     ordered = tuple(sorted(rows.values(), key=lambda row: order[row.M, row.N, row.K]))
@@ -159,7 +160,7 @@ def _common(specs: Sequence[KernelSpec]) -> str:
 
 
 def _all(precision: str | None) -> list[KernelSpec]:
-    family = registry.family_of(types_of(precision or "fp32").name)
+    family = registry.family_of("fp32" if precision is None else precision)
     return [spec for spec in registry.KERNELS if spec.family == family]
 
 
@@ -189,18 +190,14 @@ def _remarks(
     return text + "".join(f". {note}" for note in notes)
 
 
-def _inventory(timings: dict[str, BenchResult]) -> str:
-    """Which kernels are recorded at which sizes; without configurations: there are many."""
-    sizes: dict[tuple[str, str], dict[str, None]] = {}
-    for row in (row for name, part in timings.items() if name != "tuning" for row in part.rows):
-        how = f"{row.precision}, mode {row.mode}, L2 {row.l2}"
-        sizes.setdefault((how, row.kernel), {})[row.size] = None
-    groups: dict[tuple[str, str], list[str]] = {}
-    for (how, kernel), known in sizes.items():
-        groups.setdefault((how, ", ".join(known)), []).append(kernel)
-    return "; ".join(
-        f"{', '.join(kernels)} at {known} ({how})" for (how, known), kernels in groups.items()
-    )
+def _inventory(timings: dict[str, BenchResult], name: str) -> str:
+    """At which sizes a kernel is recorded; of one that is not, at which the steps are."""
+    own = [row for part in timings.values() for row in part.rows if row.kernel == name]
+    sizes: dict[str, dict[str, None]] = {}
+    for row in own or timings["benchmark"].rows:
+        sizes.setdefault(f"{row.precision}, mode {row.mode}, L2 {row.l2}", {})[row.size] = None
+    listed = "; ".join(f"{', '.join(known)} ({how})" for how, known in sizes.items())
+    return f"It is recorded at {listed}" if own else f"Nothing is, of it; the steps are at {listed}"
 
 
 def _labelled(kernels: Sequence) -> dict[str, Kernel]:
@@ -217,32 +214,45 @@ def _labelled(kernels: Sequence) -> dict[str, Kernel]:
 
 
 def _as_list(kernels: _Kernels) -> Sequence:
-    return [kernels] if isinstance(kernels, str | Kernel | KernelSpec) else list(kernels)
+    if isinstance(kernels, str | Kernel | KernelSpec):
+        return [kernels]
+    return arguments.sequence("kernels", kernels, "['sgemm_01_naive'], or one step")
 
 
 def shapes_of(sizes: _Sizes) -> list[tuple[int, int, int]]:
     """(M, N, K) of each size. Raises ArgumentError for what is not a size, and if none is given."""
-    shapes = [_shape(size) for size in ([sizes] if isinstance(sizes, int | str) else sizes)]
-    if not shapes:
+    given = _numbers(sizes) if isinstance(sizes, Iterable) else [sizes]
+    if not given:
         raise ArgumentError("sizes: is empty; give at least one, such as [4096]")
-    return shapes
+    return [_shape(size) for size in given]
+
+
+def _numbers(sizes: object) -> list:
+    return arguments.sequence("sizes", sizes, "[4096], or [(M, N, K)]")
 
 
 def _shape(size: int | tuple[int, int, int]) -> tuple[int, int, int]:
-    shape = (size,) * 3 if isinstance(size, int | str) else tuple(size)
-    if len(shape) != 3 or not all(isinstance(n, int) and n > 0 for n in shape):
+    try:
+        M, N, K = _numbers(size) if isinstance(size, Iterable) else [size] * 3
+        return arguments.shape((M, N, K))
+    except ValueError:  # not three, or what arguments.shape says of M
         raise ArgumentError(
-            f"sizes: got {size!r}; each is a positive integer (M = N = K) or a tuple (M, N, K)"
-        )
-    return shape
+            f"sizes: got {arguments.brief(size)}; each is an integer from 1 to "
+            f"{arguments.MAX_SIZE} (M = N = K), such as 4096, or a tuple (M, N, K)"
+        ) from None
+
+
+def _check_how(mode: str, warm_l2: bool, samples: int, seconds: float | None) -> None:
+    choice("mode", mode, MODES, lead="; allowed are ")
+    arguments.flag("warm_l2", warm_l2)
+    check_counts(samples, seconds)
 
 
 def check_counts(samples: int, seconds: float | None) -> None:
     """Raise ArgumentError unless these say how often, or for how long, to measure."""
-    if not (isinstance(samples, int) and samples >= 1):
-        raise ArgumentError(f"samples: got {samples!r}; it is an integer of at least 1")
-    if seconds is not None and not seconds > 0:
-        raise ArgumentError(f"seconds: got {seconds!r}; it is a time above 0")
+    arguments.size("samples", samples)
+    if seconds is not None:
+        arguments.seconds("seconds", seconds)
 
 
 def _check_kernels(
@@ -255,14 +265,13 @@ def _check_kernels(
             handle.spec.check_sizes(*shape)
 
 
-def _check_arguments(mode: str, baselines: Sequence[str], precision: str) -> None:
-    types_of(precision)  # refuses an unknown name
-    choice("mode", mode, MODES, lead="; allowed are ")
-    if unknown := set(baselines) - set(BASELINES):
+def _baselines(asked: Sequence[str], precision: str) -> tuple[str, ...]:
+    names = arguments.sequence("baselines", asked, "['cublas']")
+    for name in names:
+        choice("baselines", name, BASELINES, lead="; allowed are ")
+    if precision != "fp32" and (other := set(names) & set(OTHER_PRECISION)):
         raise ArgumentError(
-            f"baselines: {', '.join(sorted(unknown))} not known; allowed are {', '.join(BASELINES)}"
+            f"baselines: {', '.join(other)} has fp32 inputs, and the kernels here take "
+            f"{precision}; leave it out"
         )
-    if precision != "fp32" and (other := set(baselines) & set(OTHER_PRECISION)):
-        raise ArgumentError(
-            f"baselines: {', '.join(other)} has fp32 inputs; the kernels here take {precision}"
-        )
+    return tuple(names)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import measurements
-from ..core import progress
+from ..core import arguments, progress
 from ..core.errors import ArgumentError, BackendError, MeasurementError, RefusedError
 from ..display.numbers import show_rate, show_share, show_size, show_time
 from ..display.table import Shown, Table
@@ -108,7 +108,8 @@ def tune(
     """
     handle = handle_of(kernel)
     shapes = list(dict.fromkeys(shapes_of(sizes)))
-    check_counts(samples, seconds)
+    check_counts(samples, arguments.seconds("seconds", seconds))
+    arguments.flag("again", again)
     _check_kernel(handle)
     for shape in shapes:
         handle.spec.check_sizes(*shape)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..core.errors import ArgumentError, BackendError
+from ..core import arguments
+from ..core.errors import ArgumentError
+from ..core.memory import check_memory
+from ..core.precision import precision
 from ..gpu import requirements
 from ..gpu.sandbox import context_watch
-from ..run.backend import default_backend, why_no_gpu
+from ..run.backend import device_for
 from ..run.kernel import Kernel
 from ..run.kernel import kernel as handle_of
 from ..steps.spec import KernelSpec
+from .compare import bytes_of
 from .coverage import Coverage
 from .plan import Run, Shape, default_runs, given_runs
 from .report import CheckReport
@@ -42,9 +46,10 @@ def check(
     simulator take longer than a minute; without it such a shape is left out, and the verdict is
     "incomplete". Raises ArgumentError for shapes, precisions and devices, BackendError, BuildError.
     """
-    handle = handle_of(kernel)
-    backend = "gpu" if (device := _device(device)) == "cuda" else "sim"
-    _check_shapes(handle.spec, shapes)
+    handle, device = handle_of(kernel), device_for(device)
+    backend = "gpu" if device == "cuda" else "sim"
+    arguments.flag("allow_slow", allow_slow)
+    shapes = None if shapes is None else _shapes(handle.spec, shapes)
     names = _precisions(handle.spec, precisions)
     if backend == "gpu":
         requirements.require(handle)
@@ -68,26 +73,30 @@ def _runs(
     return default_runs(handle.spec, precisions, configs, backend)
 
 
-def _device(asked: str | None) -> str:
-    if asked not in (None, "cuda", "cpu"):
-        raise ArgumentError(f"device: got {asked!r}, allowed are 'cuda' and 'cpu'")
-    if asked == "cuda" and (lacks := why_no_gpu()):
-        raise BackendError(f"device: {lacks}; device='cpu' checks on the simulator")
-    return asked or ("cuda" if default_backend() == "gpu" else "cpu")
-
-
 def _precisions(spec: KernelSpec, asked: Sequence[str] | None) -> list[str]:
     if asked is None:
         return list(spec.precisions)
-    if not asked or isinstance(asked, str):
-        raise ArgumentError(f"precisions: got {asked!r}; expected a list such as ['bf16']")
-    for name in asked:
-        spec.template_arguments(name)  # refuses one that the step is not compiled for
-    return list(asked)
+    example = f"[{spec.precisions[0]!r}]"
+    names = arguments.sequence("precisions", asked, example)
+    if not names:
+        raise ArgumentError(f"precisions: is empty, expected a list such as {example}")
+    for name in names:
+        spec.template_arguments(precision(name).name)  # refuses what the step is not compiled for
+    return names
 
 
-def _check_shapes(spec: KernelSpec, asked: Sequence[Shape] | None) -> None:
-    if any(len(shape) != 3 for shape in asked or ()):
-        raise ArgumentError(f"shapes: got {asked!r}, each is (M, N, K)")
-    for shape in asked or ():
-        spec.check_sizes(*shape)
+def _shapes(spec: KernelSpec, asked: Sequence[Shape]) -> list[Shape]:
+    """Those asked for, if each has a C to compare that the step can make in this memory."""
+    expected = "[(256, 128, 64)], of (M, N, K)"
+    shapes = [
+        arguments.sequence("shapes", one, expected)
+        for one in arguments.sequence("shapes", asked, expected)
+    ]
+    if not shapes or any(len(one) != 3 for one in shapes):
+        got = arguments.brief(asked)
+        raise ArgumentError(f"shapes: got {got}, expected a list such as {expected}")
+    checked = [arguments.shape(one, low=(1, 1, 0)) for one in shapes]
+    for M, N, K in checked:
+        spec.check_sizes(M, N, K)
+        check_memory("shapes", bytes_of((M, N, K)))
+    return checked

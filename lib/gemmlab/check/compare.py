@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..core.precision import Precision, precision
 from ..run.kernel import matrices
 from ..steps.spec import KernelSpec
-from .plan import Run
+from .plan import Run, Shape
 
 if TYPE_CHECKING:
     import torch
@@ -56,6 +56,16 @@ class Problem:
         """Of each element of C, as a share of what is allowed."""
         off = (self.C.matrix.double() - self.wide).abs() / self.allowed
         return off.nan_to_num(nan=math.inf)
+
+
+# What the operands of a run take: A, B and C as drawn, placed and in fp64, of C also the limits.
+_BYTES_A, _BYTES_C = 16, 40
+
+
+def bytes_of(shape: Shape) -> list[tuple[str, int]]:
+    """The bytes that a comparison takes for A, B and C."""
+    M, N, K = shape
+    return [("A", _BYTES_A * M * K), ("B", _BYTES_A * K * N), ("C", _BYTES_C * M * N)]
 
 
 def problem(run: Run, device: str) -> Problem:

@@ -46,6 +46,7 @@ PRECISIONS = {
         Precision("fp16_fp32", "float16", "float32", 2.0**-24),
     )
 }
+DTYPES = tuple(_BYTES)  # torch's names of the elements of A, B and C
 SINGLE = ("fp32",)
 HALF = ("bf16", "fp16", "bf16_fp32", "fp16_fp32")
 

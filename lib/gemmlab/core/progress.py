@@ -1,4 +1,8 @@
-"""Progress on long work: a line that counts seconds. GEMMLAB_PROGRESS=0 silences it."""
+"""Progress on long work: a line that counts seconds. GEMMLAB_PROGRESS=0 silences it.
+
+Where nobody watches (a pipe, a file) a line is not written anew again and again: long work is named
+once, and bars are left out.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,20 @@ def enabled() -> bool:
     return os.environ.get("GEMMLAB_PROGRESS", "1") != "0"
 
 
+def watched() -> bool:
+    """Whether it is shown to somebody: in a terminal, or in a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    in_notebook = shell is not None and hasattr(shell, "kernel")
+    return in_notebook or (sys.stderr is not None and sys.stderr.isatty())
+
+
 def bar(items: Iterable[T], text: str) -> Iterable[T]:
     """`items`, with a progress bar labelled `text`."""
     from tqdm.auto import tqdm
 
-    shown: Iterable[T] = tqdm(items, desc=text, leave=False, disable=not enabled())
+    hidden = not (enabled() and watched())
+    shown: Iterable[T] = tqdm(items, desc=text, leave=False, disable=hidden)
     return shown
 
 
@@ -32,7 +45,7 @@ def count(total: int, text: str, unit: str, done: int = 0) -> tqdm:
     """A progress bar to be moved by hand: update(n), close()."""
     from tqdm.auto import tqdm
 
-    how = {"leave": False, "disable": not enabled(), "initial": done}
+    how = {"leave": False, "disable": not (enabled() and watched()), "initial": done}
     return tqdm(total=total, desc=text, unit=unit, **how)
 
 
@@ -61,6 +74,9 @@ def note(text: str) -> None:
 
 def _tick(text: str, after: float, done: threading.Event) -> None:
     if done.wait(after):
+        return
+    if not watched():
+        print(f"{text} ...", file=sys.stderr, flush=True)
         return
     from tqdm.auto import tqdm
 

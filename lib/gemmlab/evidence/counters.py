@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .. import measurements, sim
+from ..core.arguments import choice, one_or_several
 from ..core.errors import MeasurementError
 from ..display.numbers import short
 from ..display.table import Table
@@ -70,7 +71,7 @@ def agreement(family: str = "sgemm") -> Table:
     loads of the source (`merged_loads.MERGED`), the pair is marked as such, and a note says why. A
     counter that ncu does not have on that GPU is "not counted".
     """
-    columns = COUNTED[family]
+    columns = COUNTED[choice("family", family, COUNTED)]
     section = measurements.load(family=family).section("counters")
     size = section["size"]
     rows, recorded, different = [], [], 0
@@ -114,7 +115,8 @@ def conflicts(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     stands what ncu counted when it was recorded. Conflicts are wavefronts above the minimum, by the
     simulator. Raises UnknownKernelError, MeasurementError if nothing was recorded, BackendError.
     """
-    handles = [kernel(k) for k in ([kernels] if isinstance(kernels, str | Kernel) else kernels)]
+    example = "['sgemm_01_naive'], or one step"
+    handles = [kernel(k) for k in one_or_several("kernels", kernels, str | Kernel, example)]
     found = {name: _recorded(name) for name in dict.fromkeys(h.spec.family for h in handles)}
     size = found[handles[0].spec.family][1]
     rows = [row for h in handles for row in _accesses(h, size, found[h.spec.family][0])]

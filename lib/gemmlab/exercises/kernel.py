@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import sim
@@ -12,6 +12,7 @@ from ..bench.bench import bench, why_not_here
 from ..check.check import check
 from ..check.plan import few_shapes
 from ..check.report import Case, CheckReport
+from ..core import arguments
 from ..core.errors import ArgumentError, ContextLostError, LaunchError
 from ..run.backend import default_backend
 from ..run.kernel import Kernel, kernel
@@ -65,22 +66,31 @@ def judge(  # what an exercise may ask for, each by its name
     handle = kernel(k)
     rival = None if faster_than is None else _Rival(kernel(faster_than), by, size)
     for one in (handle, rival.kernel) if rival else ():
-        one.spec.check_sizes(size, size, size)
+        one.spec.check_sizes(*[arguments.size("size", size)] * 3)
+    counted_at = _tile(handle.spec) if shape is None else _shape(handle.spec, shape)
     limits = _limits(conflicts, wavefronts, sectors)
     try:
         if differs:
             _refuse_unchanged(handle)
         notes = _values(handle)
-        notes += _counts(handle, limits, shape or _tile(handle.spec)) if limits else []
+        notes += _counts(handle, limits, counted_at) if limits else []
         notes += _speed(handle, rival) if rival else []
     except _NotYetError as why:
-        message, *items = why.args
-        return Verdict(False, message, tuple(_said(handle, items)))
+        return Verdict(False, why.args[0], tuple(_said(handle, why.args[1:])))
     except ContextLostError:
         raise
     except LaunchError as error:
         return Verdict(False, handle.source.in_the_cell(str(error)))
     return Verdict(True, "; ".join(notes) + ".")
+
+
+def _shape(spec: KernelSpec, given: Sequence[int]) -> tuple[int, int, int]:
+    sizes = arguments.sequence("shape", given, "(256, 256, 64), of (M, N, K)")
+    if len(sizes) != 3:
+        raise ArgumentError(f"shape: got {arguments.brief(given)}, expected (M, N, K)")
+    M, N, K = arguments.shape(sizes)
+    spec.check_sizes(M, N, K)
+    return M, N, K
 
 
 def _tile(spec: KernelSpec) -> tuple[int, int, int]:
@@ -105,6 +115,9 @@ def _limits(
 
 def _check_operations(limits: _Limits) -> None:
     for name, given in limits.items():
+        arguments.instance(name, given, Mapping, "a number, or a table such as {'ld.shared': 0}")
+        for count in given.values():
+            arguments.integer(name, count, 0)
         unknown = [op for op in given if op not in ("", *OPS)]
         if unknown:
             known = ", ".join(dict.fromkeys(OPS))

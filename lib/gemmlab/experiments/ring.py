@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import sim
+from ..core.arguments import choice, size
 from ..core.paths import kernels_folder
 from ..layouts.mbarrier.model import Ring
 from ..layouts.mbarrier.run import run_ring
@@ -71,8 +72,10 @@ def try_ring(
     ring; consumers: warps that read. Raises ArgumentError for text that is not in the file,
     BuildError for what does not compile.
     """
-    path = kernels_folder() / PROBE
-    module = sim.compile_source(path, LAUNCHERS[mode], changes=changes)
+    for name, value in (("tiles", tiles), ("stages", stages), ("consumers", consumers)):
+        size(name, value)
+    launcher = LAUNCHERS[choice("mode", mode, LAUNCHERS)]
+    module = sim.compile_source(kernels_folder() / PROBE, launcher, changes=changes)
     A, B = (m.ravel() for m in sim.integer_matrices(tiles, tiles, FLOATS)[:2])
     sums = np.full(32 * consumers, np.nan, np.float32)
     found = module.trace(A, B, sums, stages, consumers, tiles).findings

@@ -12,7 +12,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from ..core.arguments import integer
+from ..core.arguments import brief, integer
 from ..core.errors import ArgumentError, BackendError, BuildError, MeasurementError
 from ..core.files import load_json
 from ..core.paths import kernels_folder, measurements_folder
@@ -44,7 +44,7 @@ def ptx(kernel: str | KernelSpec | Program, find: str = "", most: int = 20) -> L
     try:
         wanted = re.compile(find)
     except (re.error, TypeError) as error:
-        raise ArgumentError(f"find: {find!r} is no regular expression, {error}") from None
+        raise ArgumentError(f"find: {brief(find)} is no regular expression, {error}") from None
     shown_program = program(kernel)
     lines, origin = _lines(shown_program)
     found = [Line(n, text) for n, text in enumerate(lines, 1) if wanted.search(text)]

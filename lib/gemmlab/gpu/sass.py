@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import measurements
+from ..core import arguments
 from ..core.errors import BuildError, MeasurementError
 from ..core.files import load_json
 from ..core.paths import kernels_folder, measurements_folder
@@ -155,6 +156,7 @@ def main_loops(kernels: Sequence[str | KernelSpec | Program], size: int = 4096) 
     Raises MeasurementError for one that was not counted.
     """
     rows, old, data = [], [], recorded()
+    size = arguments.size("size", size)
     timed = {r.kernel: r for r in measurements.load().bench(True).only(sizes=[(size,) * 3]).rows}
     for step in map(program, kernels):
         name = step.title

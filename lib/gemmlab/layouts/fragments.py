@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..core.arguments import choice, integer
+from ..core.arguments import choice, integer, one_of_many
 from ..core.errors import ArgumentError
 
 WARP = 32
@@ -279,5 +279,4 @@ def fragment(name: str) -> Fragment:
 
     Raises ArgumentError for another name.
     """
-    choice("name", name, FRAGMENTS)
-    return FRAGMENTS[name]
+    return FRAGMENTS[one_of_many("name", name, FRAGMENTS, "fragments")]

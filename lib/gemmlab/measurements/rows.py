@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..core import arguments
 from ..core.errors import MeasurementError
 from ..core.precision import precision as types_of
 from ..display.numbers import show, show_rate, show_share, show_size, show_time
@@ -107,6 +108,14 @@ class BenchResult(Shown):
             and (precision is None or r.precision == precision)
         )
         return BenchResult(rows, self.source, self.environment, self.conditions, self.note)
+
+    def at(self, size: int) -> BenchResult:
+        """The rows at M = N = K = `size`. Raises MeasurementError, naming the sizes there are."""
+        found = self.only(sizes=[(arguments.size("size", size),) * 3])
+        if not found.rows:
+            cubes = dict.fromkeys(str(row.M) for row in self.rows if row.M == row.N == row.K)
+            raise MeasurementError(f"size: {size} was not recorded; there is {', '.join(cubes)}")
+        return found
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> BenchResult:

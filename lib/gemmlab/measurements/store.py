@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ..core.arguments import choice, file_path
 from ..core.errors import MeasurementError
 from ..core.files import json_text, load_json, write_whole
 from ..core.paths import measurements_folder, root_without
@@ -226,11 +227,13 @@ def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measureme
     """Read a recorded file; without a path, the newest one of a family of steps.
 
     path: a file as `save` writes it. family: "sgemm", "hgemm" or "tma".
-    Raises MeasurementError if it is missing, not JSON, cut short, or of another schema.
+    Raises ArgumentError for another family, MeasurementError if the file is missing, not JSON, cut
+    short, or of another schema.
     """
+    choice("family", family, FAMILIES)
     if path is None:
         return _newest(family)
-    path = Path(path)
+    path = file_path("path", path)
     again = "run `python -m gemmlab record` on a GPU, or restore the file from version control"
     data = load_json(path, again)
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:

@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import measurements
 from ..bench.bench import bench
 from ..bench.tune import tune
-from ..core.arguments import choice
+from ..core.arguments import MAX_SIZE, choice, integer, sequence
 from ..core.errors import ArgumentError, BackendError, GemmlabError, MeasurementError
 from ..core.progress import busy
 from ..experiments.faults import table as fault_table
@@ -105,13 +105,10 @@ def _checked(
     """Sizes and sections, those of the book if not given."""
     choice("family", family, SIZES, lead="; allowed are ")
     sizes, only = sizes or SIZES[family], only or SECTIONS_OF[family]
-    if unknown := set(only) - set(SECTIONS_OF[family]):
-        allowed = ", ".join(SECTIONS_OF[family])
-        raise ArgumentError(
-            f"only: {', '.join(sorted(unknown))} not known for {family}; allowed are {allowed}"
-        )
-    if not all(isinstance(size, int) and size > 0 for size in sizes):
-        raise ArgumentError(f"sizes: got {list(sizes)}; a recording takes cubes, such as 4096")
+    for section in sequence("only", only, "['benchmark']"):
+        choice("only", section, SECTIONS_OF[family], lead=f"; allowed for {family} are ")
+    for size in sequence("sizes", sizes, "[4096]"):
+        integer("sizes", size, 1, MAX_SIZE, allowed="a recording takes cubes, such as 4096")
     return sizes, only
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..core.arguments import integer
 from ..core.errors import ArgumentError
 from ..display.figure import SMALL, Figure, Theme, canvas, is_narrow
 from ..layouts.schedules.stream_k import Piece, StreamK, whole_tiles
@@ -79,10 +80,8 @@ def tile_diagram(name: str | Kernel, thread: int = 0) -> Figure:
     sizes = {n: int(v) for n, v in re.findall(r"\b([BWT][MN]) = (\d+)", spec.path.read_text())}
     if len(sizes) < 6:
         raise ArgumentError(f"name: {spec.name} has no warp tiles to draw")
-    if not 0 <= thread < spec.threads:
-        raise ArgumentError(
-            f"thread: got {thread}, {spec.name} has threads 0 to {spec.threads - 1}"
-        )
+    has = f"{spec.name} has threads 0 to {spec.threads - 1}"
+    integer("thread", thread, 0, spec.threads - 1, allowed=has)
     warp, lane = divmod(thread, WARP)
     per_row, lanes_per_row = sizes["BN"] // sizes["WN"], sizes["WN"] // sizes["TN"]
     corner_m = warp // per_row * sizes["WM"] + lane // lanes_per_row * sizes["TM"]

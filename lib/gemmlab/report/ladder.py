@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import measurements
+from ..core import arguments
+from ..core.arguments import choice
 from ..display.figure import Theme, canvas, is_narrow
 from ..display.numbers import short, show_rate
 from ..experiments.tensor_cores.ceilings import ON_REGISTERS
@@ -76,9 +79,13 @@ def ladder(until: str | None = None, size: int = 4096, **options: Any) -> Ladder
     continues another one, its steps stand behind the other's, as shares of cuBLAS, each in its own
     run. Raises MeasurementError if nothing was recorded.
     """
-    spec = registry.get(until) if until else None
+    known = inspect.signature(Ladder).parameters
+    for name in options:
+        choice("options", name, known, lead="; Ladder has ")
+    spec = registry.get(until) if until is not None else None
     precision = options.pop("precision", spec.precisions[0] if spec else "fp32")
     found = recorded(spec.family if spec else registry.family_of(precision))
+    size = arguments.size("size", size)
     with_ceilings = [run for run in found.runs if "tensor_cores" in run.sections]
     if with_ceilings:
         options.setdefault("ceiling", _ceiling(with_ceilings[0]))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import measurements
-from ..core.arguments import choice
+from ..core.arguments import choice, one_or_several
 from ..core.errors import ArgumentError, MeasurementError
 from ..display.figure import Figure
 from ..display.numbers import short, show_rate, show_share
@@ -66,7 +66,7 @@ def ladder_chart(
     runs = None if source is not None else _recorded_ladder(until, precision or "fp32")
     found = _result(source) if runs is None else _of_ladder(runs)
     precision = precision or found.rows[0].precision
-    result = found.only(sizes=[(size, size, size)], mode="interleaved", precision=precision)
+    result = found.only(mode="interleaved", precision=precision).at(size)
     rows = _steps_until(result, until, size)
     cublas = result.row("cublas", size).tflops
     several = runs if runs and len(runs.runs) > 1 else None
@@ -144,7 +144,7 @@ def walk(size: int = 4096) -> Figure:
 
 def _own_steps(run: Measurements, size: int) -> list[BenchRow]:
     """The rows of a run's own family, in its first types."""
-    result = run.bench().only(sizes=[(size, size, size)], mode="interleaved")
+    result = run.bench().only(mode="interleaved").at(size)
     rows = own_steps(run.family, result.rows)
     if not rows:
         result.row("any step", size)  # raises, naming what there is
@@ -169,9 +169,9 @@ def roofline(
     passed there, the figure says how far. Raises ArgumentError for another level, MeasurementError
     for what was not recorded.
     """
-    levels = [level] if isinstance(level, str) else list(level)
-    if not levels or any(one not in ALL_LEVELS for one in levels):
-        raise ArgumentError(f"level: got {level!r}; allowed are {', '.join(ALL_LEVELS)}")
+    several = f"{list(ALL_LEVELS)[-2:]}, or one of {', '.join(ALL_LEVELS)}"
+    levels = one_or_several("level", level, str, several)
+    _check_levels(levels)
     corner = ""
     if points is None or roofs is None:
         loaded = measurements.load()
@@ -189,6 +189,11 @@ def roofline(
     picture = picture_of(points, roofs, above, levels, highlight, corner)
     alt = in_words(points, roofs, above, picture)
     return Figure(lambda theme: draw_roofline(theme, picture), alt, corner)
+
+
+def _check_levels(levels: Sequence[str]) -> None:
+    for one in levels:
+        choice("level", one, ALL_LEVELS, lead="; allowed are ")
 
 
 def _recorded(

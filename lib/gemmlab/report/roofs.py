@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..core.arguments import choice
 from ..core.errors import ArgumentError
 from ..display.numbers import short, show_rate
 from ..layouts.shared.banks import BANK_BYTES, BANKS
@@ -108,8 +109,9 @@ def recorded_points(loaded: Measurements, level: str, size: int = 4096) -> list[
     loaded: a recorded file. level: a key of ALL_LEVELS. size: M = N = K.
     Raises ArgumentError for another level, MeasurementError if the counters were not recorded.
     """
+    choice("level", level, ALL_LEVELS)
     counted = loaded.section("counters" if level in ("threads", "shared") else "traffic")
-    result = loaded.bench().only(sizes=[(size, size, size)], mode="interleaved", l2="cold")
+    result = loaded.bench().only(mode="interleaved", l2="cold").at(size)
     points = []
     for name, values in counted["kernels"].items():
         moved = _bytes(values, level, counted["size"], size)

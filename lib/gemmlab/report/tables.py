@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import measurements
+from ..core.arguments import one_or_several
 from ..core.errors import MeasurementError
 from ..display.numbers import short
 from ..display.table import Table
@@ -106,7 +107,8 @@ def _compared(
 
 
 def _handles(kernels: str | Kernel | Sequence[str | Kernel]) -> list[Kernel]:
-    return [kernel(k) for k in ([kernels] if isinstance(kernels, str | Kernel) else kernels)]
+    example = "['sgemm_01_naive'], or one step"
+    return [kernel(k) for k in one_or_several("kernels", kernels, str | Kernel, example)]
 
 
 def arbitration(name: str | Kernel) -> Table:

@@ -6,11 +6,15 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ..core.arguments import choice
 from ..core.errors import BackendError
 from ..gpu.toolchain import find_nvcc
 
 if TYPE_CHECKING:
     import torch
+
+
+DEVICES = ("cuda", "cpu")  # the GPU, and the simulator
 
 
 def default_backend() -> str:
@@ -32,6 +36,18 @@ def backend_for(tensor: torch.Tensor) -> str:
     if forced_backend():
         return default_backend()
     return "gpu" if tensor.device.type == "cuda" else "sim"
+
+
+def device_for(asked: str | None) -> str:
+    """ "cuda" or "cpu" as asked for, or where kernels run if nothing is.
+
+    Raises ArgumentError for any other word, BackendError for a GPU that is not there.
+    """
+    if asked is None:
+        return "cuda" if default_backend() == "gpu" else "cpu"
+    if choice("device", asked, DEVICES, quoted=True) == "cuda" and (lacks := why_no_gpu()):
+        raise BackendError(f"device: {lacks}; device='cpu' takes the simulator")
+    return asked
 
 
 @lru_cache(maxsize=1)

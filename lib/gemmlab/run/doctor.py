@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from .. import measurements
 from ..core import machine
 from ..core.errors import BackendError, MeasurementError
-from ..core.paths import cache_dir
+from ..core.paths import cache_dir, repository_root
 from ..display.table import table, text_table
 from ..gpu import requirements
 from ..gpu.telemetry import Gpu
@@ -93,33 +93,45 @@ class DeviceReport:
 
 def device() -> DeviceReport:
     """Look at this machine: backend, GPU, driver, CUDA, compilers, profiler, recorded figures."""
+    compiler = _tool("g++", shutil.which("g++"), "-dumpfullversion", r"([\d.]+)", _NO_GXX)
     items = (
         _gpu(),
         _torch(),
         _tool("nvcc", find_nvcc(), "--version", r"release ([\d.]+)", _NO_NVCC),
-        _tool("g++", shutil.which("g++"), "-dumpfullversion", r"([\d.]+)", _NO_GXX),
+        compiler,
         _tool("ninja", find_ninja(), "--version", r"(\d+(?:\.\d+)*)", _NO_NINJA),
         _tool("ncu", find_ncu(), "--version", r"Version ([\d.]+)", _NO_NCU),
-        _simulator(),
+        _simulator(compiler),
         *_recorded(),
     )
-    backend, reason = _choose()
+    backend, reason = _choose(compiler)
     return DeviceReport(backend, reason, items)
 
 
-def _choose() -> tuple[str, str]:
+def _choose(compiler: Item) -> tuple[str, str]:
     try:
         backend = default_backend()
     except BackendError as error:
         return "none", str(error).partition(";")[0]
     lacks = why_no_gpu()
-    if forced_backend():
-        return backend, f"GEMMLAB_BACKEND={backend} forces it"
+    forced = f"GEMMLAB_BACKEND={backend} forces it" if forced_backend() else ""
+    if why := _lacking(backend, compiler):
+        return "none", f"{forced or lacks}, and {why}" if forced or lacks else why
+    return backend, forced or lacks or "there is a GPU and nvcc"
+
+
+def _lacking(backend: str, compiler: Item) -> str:
+    """What a backend needs besides its device and is not there; "" if nothing."""
     if backend == "sim" and machine.elsewhere():
-        return "none", "the simulator runs on Linux with glibc"
-    if backend == "sim" and not shutil.which("g++"):
-        return "none", f"{lacks}, and there is no g++ for the simulator"
-    return backend, lacks or "there is a GPU and nvcc"
+        return "the simulator runs on Linux with glibc"
+    kernels = repository_root() / "kernels"
+    if not (kernels / registry.KERNELS[0].file).is_file():
+        return f"there are no kernels in {kernels}"
+    try:
+        cache_dir(backend)
+    except BackendError:
+        return "built kernels cannot be kept"
+    return "" if compiler.ok else f"there is no g++ that runs ({compiler.found})"
 
 
 def _gpu() -> Item:
@@ -157,17 +169,19 @@ def _tool(name: str, path: str | None, flag: str, pattern: str, hint: str) -> It
         done = subprocess.run([path, flag], capture_output=True, text=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Item(name, False, f"{path} does not run ({error})", hint)
+    if done.returncode:
+        return Item(name, False, f"{path} does not run (exit status {done.returncode})", hint)
     version = re.search(pattern, done.stdout)
     place = "" if shutil.which(name) == path else f" ({path})"  # worth naming only off PATH
     return Item(name, True, f"{version[1] if version else 'version unknown'}{place}")
 
 
-def _simulator() -> Item:
+def _simulator(compiler: Item) -> Item:
     if importlib.util.find_spec("gemmlab.sim") is None:
         return Item("simulator", False, "not installed", "Reinstall gemmlab: pip install -e .")
     if elsewhere := machine.elsewhere():
         return Item("simulator", False, "needs Linux", elsewhere.removesuffix("."))
-    if shutil.which("g++") is None:
+    if not compiler.ok:
         return Item("simulator", False, "needs g++")
     try:
         cache_dir("sim")

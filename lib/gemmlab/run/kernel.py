@@ -11,7 +11,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .. import sim
+from ..core import arguments
 from ..core.errors import ArgumentError, LaunchError, RefusedError
+from ..core.memory import check_memory
+from ..core.precision import DTYPES
 from ..gpu import build, requirements, sandbox, turns
 from ..sim.module import SMS, SimModule
 from ..sim.trace import Trace
@@ -19,7 +22,7 @@ from ..steps import patch, refusal, registry
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
 from . import operands, tuned
-from .backend import backend_for, default_backend
+from .backend import backend_for, device_for
 
 if TYPE_CHECKING:
     import torch
@@ -90,11 +93,12 @@ class Kernel(Program):
         takes: all of one, or, for a step of 16-bit types, `out` in float32. CUDA tensors run on the
         GPU, CPU tensors on the simulator; GEMMLAB_BACKEND=gpu|sim forces one.
         allow_slow: let a run on the simulator take longer than a minute.
-        Raises ArgumentError for tensors the step cannot take, BackendError where the backend is
+        Raises ArgumentError for what the step cannot take, BackendError where the backend is
         missing, SlowRunError where a simulated run would take longer, BuildError and LaunchError.
         """
         import torch
 
+        arguments.flag("allow_slow", allow_slow)
         out = operands.prepare(self.spec, A, B, alpha, beta, out)
         if out.numel() == 0:
             return out
@@ -236,7 +240,7 @@ def kernel(name: str | Program | KernelSpec, config: str = "") -> Kernel:
     """
     known = registry.program(name)
     handle = known if isinstance(known, Kernel) else Kernel(known.spec, known.source)
-    return replace(handle, config=config) if config else handle
+    return handle if config == "" else replace(handle, config=config)
 
 
 def variant(
@@ -248,9 +252,9 @@ def variant(
 
     name: a step, or a variant to change further. changes: text -> what stands there instead; each
     key must stand in the kernel file. label: the name to show, in benchmarks too.
-    Raises ArgumentError for a key that does not stand there, UnknownKernelError.
+    Raises ArgumentError for a key that does not stand there or is empty, UnknownKernelError.
     """
-    parent = kernel(name)
+    parent, label = kernel(name), arguments.text("label", label)
     spec, path = parent.spec, parent.source.path
     shown_as, remedy = f"kernels/{spec.file}", f"; see lab.source({spec.name!r})"
     text = patch.replace(path.read_text(), changes, shown_as, remedy)
@@ -265,13 +269,24 @@ def matrices(
 
     M, N, K: elements. device: "cuda" or "cpu"; None: the GPU if kernels run there. seed: the same
     seed gives the same matrices on every device. dtype: "float32", "float16" or "bfloat16".
+    Raises ArgumentError for anything else, and for matrices that do not fit into memory;
+    BackendError for a GPU that is not there.
     """
     import torch
 
-    device = device or ("cuda" if default_backend() == "gpu" else "cpu")
+    M, N, K = arguments.shape((M, N, K), low=(0, 0, 0))
+    device, seed = device_for(device), arguments.seed(seed)
+    types = arguments.choice("dtype", dtype, DTYPES, quoted=True)
+    wanted = [("A", 4 * M * K), ("B", 4 * K * N)]  # drawn in fp32 and on this machine
+    check_memory("M, N, K", wanted)
     generator = torch.Generator().manual_seed(seed)
     pair = (torch.randn(M, K, generator=generator), torch.randn(K, N, generator=generator))
-    A, B = (t.to(device, getattr(torch, dtype)) for t in pair)
+    try:
+        A, B = (t.to(device, getattr(torch, types)) for t in pair)
+    except torch.OutOfMemoryError:
+        raise ArgumentError(
+            f"M, N, K: {device} has no memory left for A and B; use smaller M, N and K"
+        ) from None
     return A, B
 
 

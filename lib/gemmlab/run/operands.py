@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..core.arguments import number
+from ..core.arguments import factor
 from ..core.errors import ArgumentError
+from ..core.memory import check_memory
 from ..core.precision import PRECISIONS, of_types
 from ..steps.spec import KernelSpec
 
@@ -20,10 +21,8 @@ def prepare(spec: KernelSpec, A, B, alpha, beta, out) -> torch.Tensor:
 
     Raises ArgumentError, which names the argument and what to do.
     """
-    import torch
-
     for name, value in (("alpha", alpha), ("beta", beta)):
-        number(name, value)
+        factor(name, value)
     for name, t, other in (("A", A, B), ("B", B, A)):
         _check_tensor(spec, name, t, spec.dtypes, other)
     if B.device != A.device or B.dtype != A.dtype:
@@ -42,10 +41,24 @@ def prepare(spec: KernelSpec, A, B, alpha, beta, out) -> torch.Tensor:
             raise ArgumentError(
                 f"out: beta={beta} adds beta * out to the result, so pass the matrix C as out=C"
             )
-        return torch.empty(M, N, dtype=A.dtype, device=A.device)
+        return _made(M, N, A)
     _check_tensor(spec, "out", out, _results(spec, _dtype(A)))
     _check_out(A, B, out, (M, N))
     return out
+
+
+def _made(M: int, N: int, A: torch.Tensor) -> torch.Tensor:
+    """C, where the caller gave none."""
+    import torch
+
+    if A.device.type == "cpu":
+        check_memory("out", [("C", M * N * A.element_size())])
+    try:
+        return torch.empty(M, N, dtype=A.dtype, device=A.device)
+    except torch.OutOfMemoryError:
+        raise ArgumentError(
+            f"out: {A.device} has no memory left for a {M}x{N} matrix C; use smaller M and N"
+        ) from None
 
 
 def precision(A: torch.Tensor, C: torch.Tensor) -> str:
@@ -92,6 +105,11 @@ def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str], other=N
         raise ArgumentError(
             f"{name}: got {type(t).__name__}, expected a torch.Tensor; use torch.as_tensor({name})"
         )
+    if t.layout != torch.strided:
+        layout = str(t.layout).removeprefix("torch.")
+        raise ArgumentError(
+            f"{name}: is stored as {layout}, expected a dense matrix; use {name}.to_dense()"
+        )
     if t.device.type not in ("cuda", "cpu"):
         raise ArgumentError(f"{name}: is on {t.device}; allowed are cuda (GPU) and cpu (simulator)")
     if _dtype(t) not in dtypes:
@@ -100,7 +118,15 @@ def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str], other=N
             f"use {name}.to(torch.{_remedy(dtypes, other)})"
         )
     if t.dim() != 2:
-        raise ArgumentError(f"{name}: has {t.dim()} dimensions, expected 2 (a matrix)")
+        raise ArgumentError(
+            f"{name}: has {t.dim()} dimensions, expected 2 (a matrix); use "
+            f"{name}.reshape(rows, columns)"
+        )
+    if t.requires_grad and torch.is_grad_enabled():
+        raise ArgumentError(
+            f"{name}: requires a gradient, which these kernels do not compute; use "
+            f"{name}.detach(), or call it in torch.no_grad()"
+        )
     if not t.is_contiguous():
         raise ArgumentError(
             f"{name}: is not contiguous (strides {tuple(t.stride())}), expected row-major; "

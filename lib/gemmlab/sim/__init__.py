@@ -30,13 +30,15 @@ A loop without end is given up after a while, and a run that would take minutes 
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 
-from ..core import machine
+from ..core import arguments, machine
 from ..core import precision as precisions
 from ..core.errors import ArgumentError, BackendError
+from ..core.memory import check_memory
 from ..core.paths import repository_root
 from ..core.precision import Precision
 from ..steps import patch, registry
@@ -60,6 +62,8 @@ __all__ = [
     "integer_matrices",
     "trace",
 ]
+
+_FUNCTION = re.compile(r"[A-Za-z_][\w:]*(<.*>)?")  # perhaps with a template's arguments
 
 
 def compile_step(kernel: str | KernelSpec | Program, precision: str = "") -> SimModule:
@@ -89,10 +93,17 @@ def compile_source(
     one of this repository. portable: switch stacks by ucontext, as on processors that have no
     switch of ours. workspace: for launch_x the file also has workspace_x(const GemmArgs&) ->
     size_t, the bytes of scratch memory that a launch needs.
-    Raises ArgumentError for text that does not stand in the file, BackendError without g++,
-    BuildError if the source does not compile.
+    Raises ArgumentError for a file that is not there, a name that cannot be one, and text that does
+    not stand in the file, BackendError without g++, BuildError if the source does not compile.
     """
-    file = repository_root() / path  # an absolute path stays as it is
+    file = repository_root() / arguments.file_path("path", path)  # an absolute one stays as it is
+    if not file.is_file():
+        raise ArgumentError(f"path: there is no file {file}; name a kernel's file")
+    if not (isinstance(launch_name, str) and _FUNCTION.fullmatch(launch_name)):
+        raise ArgumentError(
+            f"launch_name: got {arguments.brief(launch_name)}, expected the name of a function in "
+            f"{file.name}, such as 'launch_sgemm_01_naive'"
+        )
     if changes:
         text = patch.replace(file.read_text(encoding="utf-8"), changes, file.name)
         file = patch.keep(text, file.resolve().relative_to(repository_root()))
@@ -119,14 +130,16 @@ def trace(
     allow_slow: let it take longer than a minute; without it that raises SlowRunError.
     order: a seed, by which blocks are dispatched and, if they may communicate, take turns; 0: one
     after the other, by their numbers.
-    Raises UnknownKernelError, ArgumentError for a size, BackendError, BuildError and LaunchError.
+    Raises UnknownKernelError, ArgumentError for a value that it cannot take, BackendError,
+    BuildError and LaunchError.
     """
     step = registry.program(kernel)
     spec = step.spec
+    M, N, K = arguments.shape((M, N, K))
     spec.check_sizes(M, N, K)
+    alpha, beta = arguments.factor("alpha", alpha), arguments.factor("beta", beta)
+    arguments.flag("allow_slow", allow_slow)
     config = spec.config_index(getattr(kernel, "config", ""))
-    if min(M, N, K) < 1:
-        raise ArgumentError(f"M, N, K: got {M}, {N}, {K}; a trace needs sizes above 0")
     module = compile_step(step, precision)
     types = precisions.precision(precision or spec.precisions[0])
     given, made = types.bytes
@@ -143,10 +156,15 @@ def integer_matrices(
     """A, B and C of small integers: sums of their products are exact in any order.
 
     M, N, K: A is (M, K), B (K, N), C (M, N), with integers from -4 to 4. seed: of the random
-    numbers. types: one of `registry.PRECISIONS`; elements of bfloat16, which NumPy does not have,
-    are given as their 16 bits.
+    numbers. types: a value of `registry.PRECISIONS`; elements of bfloat16, which NumPy does not
+    have, are given as their 16 bits.
     """
-    random = np.random.default_rng(seed)
+    M, N, K = arguments.shape((M, N, K), low=(0, 0, 0))
+    arguments.instance("types", types, Precision, "one of lab.registry.PRECISIONS.values()")
+    # Drawn as 64-bit integers, and then turned into float32.
+    wanted = [("A", 12 * M * K), ("B", 12 * K * N), ("C", 12 * M * N)]
+    check_memory("M, N, K", wanted)
+    random = np.random.default_rng(arguments.seed(seed))
     shapes = ((M, K), (K, N), (M, N))
     A, B, C = (random.integers(-4, 5, shape).astype(np.float32) for shape in shapes)
     return stored(A, types.given), stored(B, types.given), stored(C, types.made)

@@ -6,11 +6,11 @@ import hashlib
 import os
 import shlex
 import shutil
-import subprocess
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ..core import commands
 from ..core.cache import DIGITS, Store
 from ..core.errors import BackendError, BuildError
 from ..core.paths import kernels_folder, repository_root
@@ -199,7 +199,7 @@ def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
         # Whatever its namespace, it is the one array.
         renames = [f"--redefine-sym={n}={DYNAMIC_ARRAY}" for n in dynamic if n != DYNAMIC_ARRAY]
         if renames:
-            _run(["objcopy", *renames, str(compiled)], work)
+            _run(["objcopy", *renames, str(compiled)], work, path)
         asked = dynamic_alignment(file.read_text() for file in included_files(path))
         objects.append(_assembled("dynamic_shared", work, f"-DALIGNMENT={asked}"))
     return objects
@@ -214,11 +214,10 @@ def _assembled(name: str, work: Path, *options: str) -> str:
 
 def _run(command: list[str], work: Path, kernel: Path | None = None) -> None:
     """Run a compiler; its temporary files lie in `work`, and go with it even if all is killed."""
-    environment = {**os.environ, "LC_ALL": "C", "TMPDIR": str(work)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        what = display_name(kernel) if kernel else "the simulator's runtime"
-        message = _readable(done.stderr)
+    what = display_name(kernel) if kernel else "the simulator's runtime"
+    code, said = commands.run(command, what, work)
+    if code:
+        message = _readable(said)
         hints = explain(message)
         raise BuildError(f"{what}: g++ could not compile it\n{hints}{message}")
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from ..core import progress
+from ..core import memory, progress
 from ..core.errors import ArgumentError, SlowRunError
 
 # A run that would take longer is stopped, unless it was allowed to.
@@ -110,14 +110,9 @@ def _then_set(launch: Callable[[], None], finished: threading.Event) -> None:
 
 def check_memory(name: str, sizes: Sequence[int], available: int) -> None:
     """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
-    if sum(sizes) + len(sizes) * _AROUND <= available:
-        return
-    each = ", ".join(f"{letter} {_size(size)}" for letter, size in zip("ABC", sizes, strict=True))
-    raise ArgumentError(
-        f"{name}: A, B and C take {_size(sum(sizes))} ({each}), and the simulator has "
-        f"{_size(available)} of global memory; use smaller M, N and K (what a warp does is the "
-        "same in all)"
-    )
+    if sum(sizes) + len(sizes) * _AROUND > available:
+        there_is = f"the simulator has {memory.size_text(available)} of global memory"
+        raise memory.too_large(name, list(zip("ABC", sizes, strict=True)), there_is)
 
 
 def _duration(seconds: float) -> str:
@@ -126,11 +121,3 @@ def _duration(seconds: float) -> str:
     if seconds < 100 * 60:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.0f} h"
-
-
-def _size(count: float) -> str:
-    for unit in ("bytes", "KiB", "MiB"):
-        if count < 1024:
-            return f"{count:.4g} {unit}"
-        count /= 1024
-    return f"{count:.4g} GiB"

@@ -11,7 +11,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ..core.arguments import integer, number
+from ..core.arguments import factor, integer
 from ..core.errors import ArgumentError, BuildError, LaunchError, RefusedError
 from ..steps import refusal
 from . import build
@@ -25,8 +25,6 @@ from .samples import Seen
 from .trace import Findings, Launched, Trace, kept_samples
 
 MAX_STATIC_SHARED = 48 * 1024
-ALLOCATED = 256  # what the addresses of cudaMalloc are multiples of, at least
-MALLOCATED = 16  # and those of this machine's memory
 # SMs of the device that the simulator stands in for (include/gemmlab_sim/device.h).
 SMS = 132
 ALLOCATED = 256  # what the addresses of cudaMalloc are multiples of, at least
@@ -132,7 +130,7 @@ class SimModule:
         with the kernel is in the trace's `findings`, not raised.
         """
         integer("sms", sms, 1, 2**31 - 1, allowed="expected 1 or more", kind=Integral)
-        integer("order", order, 0, 2**32 - 1, allowed="expected 0 or more", kind=Integral)
+        integer("order", order, 0, 2**32 - 1, kind=Integral)
         how = How(True, threads or _processors(), allow_slow, sms, order)
         seen, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         return Trace(
@@ -278,7 +276,7 @@ def _arguments(shape: Shape) -> GemmArgs:
         size, allowed = getattr(shape, name), "expected a whole number of 32 bits"
         integer(name, size, -(2**31), 2**31 - 1, allowed=allowed, kind=Integral)
     for name in ("alpha", "beta"):
-        number(name, getattr(shape, name))
+        factor(name, getattr(shape, name))
     *problem, config = astuple(shape)
     return GemmArgs(None, None, None, *problem, None, config)
 

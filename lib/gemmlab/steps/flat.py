@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core.arguments import file_path
+from ..core.errors import ArgumentError
 from ..core.paths import kernels_folder
 from ..display.code import Line, Listing
 from .program import Program
@@ -40,9 +42,13 @@ class Flat:
         return sum(bool(line.strip()) for line in without_comments(self.text).splitlines())
 
     def write(self, path: str | Path) -> Path:
-        """Keep it as a file; returns the path."""
-        path = Path(path)
-        path.write_text(self.text, encoding="utf-8")
+        """Keep it as a file; returns the path. Raises ArgumentError where none can be written."""
+        path = file_path("path", path)
+        try:
+            path.write_text(self.text, encoding="utf-8")
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            raise ArgumentError(f"path: cannot write {path} ({why}); name another file") from None
         return path
 
     @property

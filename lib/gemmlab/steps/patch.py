@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from ..core.arguments import brief, replacements
 from ..core.cache import DIGITS, Store, delete
 from ..core.errors import ArgumentError
 from ..core.files import write_whole
@@ -21,11 +22,11 @@ def replace(text: str, changes: Mapping[str, str], shown_as: str, remedy: str = 
     """`text` with each key of `changes` replaced by its value, in the given order.
 
     shown_as: how an error names the text; remedy: what it tells the reader to do.
-    Raises ArgumentError for a key that does not stand in the text.
+    Raises ArgumentError for a key that does not stand in the text, or is empty.
     """
-    for old, new in changes.items():
+    for old, new in replacements("changes", changes).items():
         if old not in text:
-            raise ArgumentError(f"changes: {old!r} does not stand in {shown_as}{remedy}")
+            raise ArgumentError(f"changes: {brief(old)} does not stand in {shown_as}{remedy}")
         text = text.replace(old, new)
     return text
 

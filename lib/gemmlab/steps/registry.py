@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-
+from ..core.arguments import brief, closest
 from ..core.errors import ArgumentError, UnknownKernelError
 from ..core.precision import PRECISIONS
+from ..core.precision import precision as types_of
 from . import hgemm, sgemm, tma
 from .program import Program
 from .spec import KernelSpec
@@ -24,9 +24,11 @@ def names() -> list[str]:
 def family_of(precision: str) -> str:
     """The first family with steps of a precision: the one that is meant if only that is known.
 
-    precision: one of PRECISIONS that a step is compiled for. The answer: "sgemm", "hgemm" or "tma".
+    precision: one of PRECISIONS. The answer: "sgemm", "hgemm" or "tma". Raises ArgumentError for
+    any other.
     """
-    return next(spec.family for spec in KERNELS if precision in spec.precisions)
+    name = types_of(precision).name
+    return next(spec.family for spec in KERNELS if name in spec.precisions)
 
 
 def get(name: str) -> KernelSpec:
@@ -42,11 +44,9 @@ def get(name: str) -> KernelSpec:
     if name in _BY_NAME:
         return _BY_NAME[name]
     # A short name ("swizzled") is more often a part of the full one than close to it.
-    close = [n for n in _BY_NAME if name.lower() in n] or difflib.get_close_matches(
-        name, _BY_NAME, n=3, cutoff=0.4
-    )
+    close = closest(name, _BY_NAME)
     hint = f"did you mean {' or '.join(close)}?" if close else "see `python -m gemmlab list`"
-    raise UnknownKernelError(f"kernel: there is no step called {name!r}; {hint}")
+    raise UnknownKernelError(f"kernel: there is no step called {brief(name)}; {hint}")
 
 
 def program(kernel: str | KernelSpec | Program) -> Program:

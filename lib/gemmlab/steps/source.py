@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
+from ..core.arguments import brief, size
 from ..core.errors import ArgumentError
 from ..core.paths import kernels_folder
 from ..display.code import Line, Listing
@@ -24,9 +25,9 @@ def source(name: str | KernelSpec | Program, passage: str | None = None) -> List
     path, shown_as = _file(name)
     lines = path.read_text().splitlines()
     known = passages_of(lines)
-    if passage is not None and passage not in known:
+    if passage is not None and not (isinstance(passage, str) and passage in known):
         raise ArgumentError(
-            f"passage: {passage!r} is not in {shown_as}; it has {', '.join(known) or 'none'}"
+            f"passage: {brief(passage)} is not in {shown_as}; it has {', '.join(known) or 'none'}"
         )
     start, stop = known[passage] if passage else (0, len(lines))
     shown = [
@@ -40,7 +41,10 @@ def _file(name: str | KernelSpec | Program) -> tuple[Path, str]:
     if isinstance(name, str) and name.endswith(".cuh"):
         folder = kernels_folder()
         if name not in {path.relative_to(folder).as_posix() for path in folder.rglob("*.cuh")}:
-            raise ArgumentError(f"name: there is no kernels/{name}")
+            raise ArgumentError(
+                f"name: there is no kernels/{name}; name a step, or a header that one includes, as "
+                "in lab.source('common/elements/vec.cuh')"
+            )
         return folder / name, f"kernels/{name}"
     shown = program(name)
     written = f"{shown.source.label}, written in this notebook"
@@ -58,6 +62,7 @@ def diff(
     context: lines around each change. Lines that differ only by the step's name count as equal.
     Raises ArgumentError for a step without a parent, UnknownKernelError.
     """
+    size("context", context, 0)
     new = program(name)
     if other is None and new.parent is None:
         why = "is the first step" if new.source.trusted else "was written without --like"
@@ -65,7 +70,7 @@ def diff(
             f"name: {new.name} {why}, so it has no parent to compare; name one: "
             f"lab.diff(..., 'sgemm_02_coalesced')"
         )
-    old = program(other if other is not None else new.parent or "")
+    old = program(new.parent or "" if other is None else other)
     ours, theirs = _body(new), _body(old, rename_to=new.source.entry)
     # Lines that stand everywhere would be matched across unrelated passages.
     matcher = difflib.SequenceMatcher(

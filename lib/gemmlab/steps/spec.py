@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ..core.arguments import brief, shape
 from ..core.errors import ArgumentError
 from ..core.paths import kernels_folder
 from ..core.precision import PRECISIONS, SINGLE, precision
@@ -111,7 +112,7 @@ class KernelSpec:
 
         Raises ArgumentError for a precision that it is not compiled for.
         """
-        asked = precision(name or self.precisions[0])
+        asked = precision(self.precisions[0] if name == "" else name)
         if asked.name not in self.precisions:
             raise ArgumentError(
                 f"precision: got {name!r}; {self.name} is compiled for {', '.join(self.precisions)}"
@@ -143,8 +144,9 @@ class KernelSpec:
         return all(n % of == 0 for n, of in zip((M, N, K), self.multiple_of, strict=True))
 
     def check_sizes(self, M: int, N: int, K: int) -> None:
-        """Raise ArgumentError, naming the multiple that is needed, unless the step `fits`."""
-        for name, size, multiple in zip("MNK", (M, N, K), self.multiple_of, strict=True):
+        """Raise ArgumentError unless these are sizes of the multiples that the step needs."""
+        sizes = shape((M, N, K), low=(0, 0, 0))
+        for name, size, multiple in zip("MNK", sizes, self.multiple_of, strict=True):
             if size % multiple:
                 up = math.ceil(size / multiple) * multiple
                 raise ArgumentError(
@@ -152,8 +154,6 @@ class KernelSpec:
                     f"{self._why_multiple(name)}; pad to {up}, or use {self._general()}, which "
                     "takes any size"
                 )
-            if not 0 <= size < 2**31:
-                raise ArgumentError(f"{name}: is {size}, a size is a 32-bit integer, 0 or more")
 
     def _why_multiple(self, name: str) -> str:
         """What asks for a multiple that is not the tile's: tensor maps, of their rows."""
@@ -172,17 +172,17 @@ class KernelSpec:
 
         Raises ArgumentError for one that the step does not have, naming those that it has.
         """
-        if not config:
+        if config == "":
             return -1
-        if config in self.configs:
+        if isinstance(config, str) and config in self.configs:
             return self.configs.index(config)
         if not self.configs:
             raise ArgumentError(
-                f"config: got {config!r}, but {self.name} has no configurations to choose from; "
-                "leave it out"
+                f"config: got {brief(config)}, but {self.name} has no configurations to choose "
+                "from; leave it out"
             )
         known = ", ".join(map(repr, self.configs))
-        raise ArgumentError(f"config: got {config!r}; {self.name} has {known}")
+        raise ArgumentError(f"config: got {brief(config)}; {self.name} has {known}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, for `list --json`."""

@@ -75,9 +75,9 @@ def test_a_gpu_that_is_too_old_is_said_before_anything_is_built(monkeypatch, ask
     small_gpu(monkeypatch, 232448)
     built = []
     monkeypatch.setattr(build, "load", lambda program, precision: built.append(program.name))
-    for module in ("gemmlab.bench.bench", "gemmlab.check.check", "gemmlab.bench.tune"):
+    for module in ("gemmlab.bench.bench", "gemmlab.run.backend", "gemmlab.bench.tune"):
         monkeypatch.setattr(import_module(module), "default_backend", lambda: "gpu")
-    monkeypatch.setattr(import_module("gemmlab.check.check"), "why_no_gpu", lambda: "")
+    monkeypatch.setattr(import_module("gemmlab.run.backend"), "why_no_gpu", lambda: "")
     new = replace(LARGE, name="tma_01_load", min_arch=90)
     with pytest.raises(BackendError, match=r"tma_01_load needs a GPU of .* 9\.0 or newer; .* 8\.6"):
         ask(LARGE, new)

@@ -120,7 +120,7 @@ def test_the_walk_has_every_part_against_its_own_cublas(recorded):
     assert "commit aaa, commit bbb, commit ccc" in figure.alt
     assert "Part III" in figure.svg() and "75 %" in figure.svg()
     assert figure._repr_mimebundle_() == lab.plots.walk()._repr_mimebundle_()
-    with pytest.raises(MeasurementError, match="at 512"):
+    with pytest.raises(MeasurementError, match="size: 512 was not recorded; there is 1024"):
         lab.plots.walk(512)
 
 

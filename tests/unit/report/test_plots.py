@@ -163,7 +163,7 @@ def test_a_recorded_file_can_be_drawn_directly(recorded):
 
 
 def test_what_cannot_be_drawn_is_named():
-    with pytest.raises(MeasurementError, match="at 512"):
+    with pytest.raises(MeasurementError, match="size: 512 was not recorded; there is 1024, 4096"):
         plots.ladder_chart(result(), size=512)
     with pytest.raises(UnknownKernelError, match="did you mean"):
         plots.ladder_chart(result(), until="naive")

@@ -6,7 +6,7 @@ measured by `runs.py`.
 
 from __future__ import annotations
 
-from ...core.arguments import choice
+from ...core.arguments import one_of_many
 from ...run.kernel import Kernel, variant
 
 LOAD, STORE = "tma_01_load", "tma_03_store"
@@ -161,4 +161,4 @@ def fault(name: str) -> Kernel:
 
 def known(name: str) -> str:
     """`name`, if there is such a mistake; else ArgumentError."""
-    return choice("name", name, FAULTS, lead=", the mistakes are ", quoted=True)
+    return one_of_many("name", name, FAULTS, "mistakes")

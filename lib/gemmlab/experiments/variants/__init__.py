@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...core.errors import ArgumentError
+from ...core.arguments import one_of_many
 from ...run.kernel import Kernel, variant
 from . import hgemm, sgemm, tma
 
@@ -15,10 +15,7 @@ EXPERIMENTS = {**sgemm.EXPERIMENTS, **hgemm.EXPERIMENTS, **tma.EXPERIMENTS}
 def experiment(name: str) -> Kernel:
     """The variant called `name`, such as "hgemm 14, BK = 64": a step with some text replaced.
 
-    Raises ArgumentError, naming those there are.
+    Raises ArgumentError, naming the closest.
     """
-    if name not in EXPERIMENTS:
-        known = ", ".join(map(repr, EXPERIMENTS))
-        raise ArgumentError(f"name: got {name!r}, the experiments are {known}")
-    step, changes = EXPERIMENTS[name]
+    step, changes = EXPERIMENTS[one_of_many("name", name, EXPERIMENTS, "experiments")]
     return variant(step, changes, label=name)

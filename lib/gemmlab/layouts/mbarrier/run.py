@@ -9,6 +9,7 @@ import heapq
 from dataclasses import replace
 from typing import Any
 
+from ...core.arguments import instance
 from .events import Bar, Event, Run, lane_names
 from .model import BETWEEN, BOX, ENGINE, ISSUE, READ, SLOWER, Mbarrier, Op, Ring
 from .order import Order
@@ -68,7 +69,7 @@ def run_ring(ring: Ring) -> Run:
     ring: what is run. The answer has the events in the order of time, in cycles of the model, and
     `outcome`.
     """
-    state = _State(ring)
+    state = _State(instance("ring", ring, Ring, "a layouts.Ring"))
     state.events.append(Event(0, "thread 0", "init"))
     for actor in range(len(ring.actors)):
         state.next(actor, 0)

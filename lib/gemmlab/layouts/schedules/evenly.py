@@ -56,4 +56,6 @@ def waves_paid(tiles: int, most: int = 264) -> int:
 
     tiles: of C, one for each block. most: blocks that run together.
     """
+    integer("tiles", tiles, 0)
+    integer("most", most, 1)
     return math.ceil(tiles / most)

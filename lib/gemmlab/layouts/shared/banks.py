@@ -33,7 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core.arguments import choice
+from ...core.arguments import choice, instance
 from ...core.errors import ArgumentError
 
 WARP = 32
@@ -247,6 +247,8 @@ def describe(request: Request) -> str:
 
     request: what `wavefronts` gave.
     """
+
+    instance("request", request, Request, "what layouts.wavefronts gave")
 
     def plural(count: int, noun: str) -> str:
         return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -7,11 +7,12 @@ in `cute/swizzle.hpp`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core.arguments import choice, integer
+from ...core.arguments import choice, index, integer
 from ...core.errors import ArgumentError
 
 _MAX_BITS = 30  # offsets stay below 2**30, so that the browser's 32-bit integers agree
@@ -141,6 +142,7 @@ def row_major(row: ArrayLike, col: ArrayLike, row_length: int) -> np.ndarray:
 
     row, col: integers or arrays that broadcast; the offsets have their common shape.
     """
+    integer("row_length", row_length, 1, kind=Integral)
     offsets: np.ndarray = np.asarray(row) * row_length + np.asarray(col)
     return offsets
 
@@ -198,6 +200,7 @@ def for_columns(row_length: int, element: int, width: int) -> Swizzle:
     """
     if element not in (1, 2, 4, 8, 16) or width not in (4, 8, 16) or width < element:
         raise ArgumentError(f"element, width: got {element!r}, {width!r} bytes")
+    index("row_length", row_length)
     if row_length < 1 or row_length & (row_length - 1) or row_length * element < width:
         raise ArgumentError(
             f"row_length: got {row_length!r}, expected a power of two that holds {width} bytes"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import Any
 
-from ...core.errors import ArgumentError
+from ...core.arguments import instance, integer
 from ..shared.banks import WARP
 
 KB = 1024
@@ -84,9 +85,13 @@ def occupancy(threads: int, registers: int, shared_bytes: int, gpu: Limits) -> O
     shared memory. A block that asks for too much is 0 blocks. Raises ArgumentError for threads or
     registers below 1.
     """
-    for name, value in (("threads", threads), ("registers", registers)):
-        if value < 1:
-            raise ArgumentError(f"{name}: got {value}, expected at least 1")
+    for name, value, low in (
+        ("threads", threads, 1),
+        ("registers", registers, 1),
+        ("shared_bytes", shared_bytes, 0),
+    ):
+        integer(name, value, low, allowed=f"expected an integer of at least {low}", kind=Integral)
+    instance("gpu", gpu, Limits, "one of layouts.GPUS, such as layouts.GPUS['H200']")
     warps = _up(threads, WARP) // WARP
     each = _up(registers * WARP, gpu.registers_unit)
     # A warp's registers come from the partition that it runs in.
@@ -125,6 +130,8 @@ def waves(blocks: int, at_once: int, sms: int) -> Waves:
 
     blocks: of the grid. at_once: blocks that an SM holds, at least 1. sms: SMs of the GPU.
     """
+    for name, value in (("blocks", blocks), ("at_once", at_once), ("sms", sms)):
+        integer(name, value, 1, kind=Integral)
     slots = at_once * sms
     count = -(-blocks // slots)
     return Waves(blocks, slots, count, blocks - (count - 1) * slots, blocks / (count * slots))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from ...core.arguments import choice, text
+from ...core.arguments import choice, integer, one_or_several, sequence, text
 from ...core.errors import ArgumentError
 from ...layouts.tiling.block_order import ORDERS
 from ...layouts.tiling.block_order import BlockOrder as Order
@@ -46,12 +46,10 @@ class BlockOrder(Widget):
         wave: int = 0,
         caption: str = "",
     ) -> None:
-        several = [slots] if isinstance(slots, int) else list(slots)
-        if isinstance(grids, str) or not list(grids) or any(len(g) != 2 for g in grids):
-            raise ArgumentError(f"grids: got {grids!r}, expected pairs (rows, columns)")
-        if not several:
-            raise ArgumentError("slots: there are none")
-        if not list(orders) or any(one not in ORDERS for one in orders):
+        several = one_or_several("slots", slots, int, "[132, 264]")
+        orders, grids = sequence("orders", orders, "['rows']"), _pairs(grids)
+        integer("wave", wave, 0)
+        if not orders or any(one not in ORDERS for one in orders):
             raise ArgumentError(f"orders: got {orders!r}, allowed are {', '.join(ORDERS)}")
         choice("order", order, orders)
         text("caption", caption)
@@ -103,6 +101,14 @@ class BlockOrder(Widget):
     def png(self) -> bytes:
         """The picture in few colours."""
         return png_bytes(self.figure(), 24)
+
+
+def _pairs(grids: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    example = "[(32, 32)], of (rows, columns)"
+    pairs = [tuple(sequence("grids", g, example)) for g in sequence("grids", grids, example)]
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise ArgumentError(f"grids: got {grids!r}, expected pairs (rows, columns)")
+    return [(rows, columns) for rows, columns in pairs]
 
 
 def _reach(o: Order) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...core.arguments import choice, integer, text
+from ...core.arguments import choice, integer, one_of_many, one_or_several, text
 from ...core.errors import ArgumentError
 from ...layouts.fragments import FRAGMENTS, WARP, Fragment, fragment
 from ..shared.base import Widget, small_png
@@ -37,11 +37,11 @@ class FragmentMap(Widget):
         lane: int | None = None,
         caption: str = "",
     ) -> None:
-        names = [which] if isinstance(which, str) else list(which)
-        if not names or len(set(names)) < len(names) or any(n not in FRAGMENTS for n in names):
-            raise ArgumentError(
-                f"which: got {which!r}, allowed are, each once, {', '.join(FRAGMENTS)}"
-            )
+        names = one_or_several("which", which, str, "['mma.m16n8k16 A']")
+        for name in names:
+            one_of_many("which", name, FRAGMENTS, "fragments")
+        if len(set(names)) < len(names):
+            raise ArgumentError(f"which: got {which!r}; name each fragment once")
         choice("colour", colour, COLOURS)
         if lane is not None:
             integer("lane", lane, 0, WARP - 1, allowed=f"allowed are None and 0 to {WARP - 1}")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...core.arguments import choice, text
+from ...core.arguments import choice, instance, sequence, text
 from ...core.errors import ArgumentError
 from ..shared.bank_picture import MUTED, TEXT
 from ..shared.base import Widget, new_figure, small_png
@@ -65,7 +65,7 @@ class HeatMap(Widget):
         caption: str = "",
     ) -> None:
         axes = (tuple(rows_by), tuple(columns_by))
-        table, metrics = [dict(row) for row in rows], dict(metrics)
+        table, metrics = [_row(row) for row in sequence("rows", rows, "[{...}]")], dict(metrics)
         _check(table, metrics, axes, caption)
         known = [key for key in metrics if any(row.get(key) is not None for row in table)]
         if not known:
@@ -132,6 +132,10 @@ class HeatMap(Widget):
     def png(self) -> bytes:
         """The picture as a small PNG."""
         return small_png(self.figure)
+
+
+def _row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(instance("rows", row, Mapping, "a table of names and values for each"))
 
 
 def _check(rows: list[dict], metrics: dict, axes: tuple, caption: object) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ...core.arguments import choice, integer
+from ...core.arguments import choice, instance, integer, sequence
 from ...core.errors import ArgumentError
 from ...display.numbers import short, show_share, show_size
 from ...measurements.provenance import origin
-from ...measurements.rows import BASELINES
+from ...measurements.rows import BASELINES, BenchRow
 from ..shared.base import Widget, new_figure
 
 if TYPE_CHECKING:
@@ -163,7 +163,8 @@ def _one_of(name: str, value: str, allowed: list[str]) -> None:
 def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]:
     """Plain rows, kernels before baselines, sizes rising."""
     found: dict[tuple[str, str], dict] = {}
-    for given in rows:
+    for given in sequence("rows", rows, "what lab.bench gives"):
+        instance("rows", given, Mapping | BenchRow, "rows of lab.bench, or tables of values")
         row = dict(given) if isinstance(given, Mapping) else asdict(given)
         missing = [key for key in ("kernel", "M", "N", "K") if key not in row]
         if missing:

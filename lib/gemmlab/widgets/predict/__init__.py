@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...core.arguments import number, text
+from ...core.arguments import number, sequence, text
 from ...core.errors import ArgumentError
 from ..shared.base import Widget, new_figure
 
@@ -133,7 +133,7 @@ def _number(answer: object) -> float | int:
 def _choices(choices: Sequence[str] | None, answer: object, tolerance: object) -> list[str] | None:
     if choices is None:
         return None
-    options = list(choices) if not isinstance(choices, str) else []
+    options = sequence("choices", choices, "['more', 'fewer']")
     if len(options) < 2 or not all(isinstance(c, str) and c.strip() for c in options):
         raise ArgumentError(f"choices: got {choices!r}, expected two or more texts")
     if len(set(options)) < len(options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...core.arguments import text
+from ...core.arguments import one_or_several, text
 from ...core.errors import ArgumentError
 from ...layouts.shared import ldmatrix
 from ...layouts.shared.access import Layout
@@ -58,7 +58,7 @@ class SwizzleWorkshop(Widget):
         exercise: bool = False,
         caption: str = "",
     ) -> None:
-        names = [tiles] if isinstance(tiles, str) else list(tiles)
+        names = one_or_several("tiles", tiles, str, "['A, BK = 16']")
         if not names or len(set(names)) < len(names) or any(n not in TILES for n in names):
             raise ArgumentError(f"tiles: got {tiles!r}, allowed are, each once, {'; '.join(TILES)}")
         text("caption", caption)

@@ -50,7 +50,8 @@ class TilingExplorer(Widget):
         caption: str = "",
     ) -> None:
         named = _presets(presets)
-        start = next(iter(named)) if start is None else short(start) if start in STEPS else start
+        start = next(iter(named)) if start is None else text("start", start)
+        start = short(start) if start in STEPS else start
         choice("start", start, named, lead=", the presets are ")
         last = named[start].threads - 1
         thread = min(37, last) if thread is None else thread
