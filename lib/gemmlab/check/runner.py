@@ -40,6 +40,7 @@ class Runner:
         self._cases: list[Case] = []
         self._refused: dict[str, Case] = {}  # by configuration: the last refusal
         self._findings: dict[tuple, Finding] = {}
+        self._modules: dict[str, sim.SimModule] = {}  # by precision
         self._bits: dict[Run, bytes] = {}
         self._slow: dict[tuple, str] = {}
         self._stopped = False
@@ -51,7 +52,7 @@ class Runner:
         if self._backend == "sim":
             with progress.busy(f"compiling {self._handle.title}"):
                 for name in dict.fromkeys(run.precision for run in runs):
-                    sim.compile_step(self._handle, name)
+                    self._modules[name] = sim.compile_step(self._handle, name)
         end = time.process_time() + BUDGET_SECONDS
         for i, run in enumerate(progress.bar(runs, f"checking {self._handle.title}")):
             if self._stopped:
@@ -112,6 +113,7 @@ class Runner:
         trace = handle.traced(
             (A, B, C),
             run.factors,
+            module=self._modules[run.precision],
             sms=run.sms or SMS,
             order=run.order,
             allow_slow=self._allow_slow,

@@ -119,20 +119,22 @@ class Kernel(Program):
         matrices: Matrices,
         factors: tuple[float, float],
         *,
+        module: sim.SimModule | None = None,
         sms: int = SMS,
         order: int = 0,
         allow_slow: bool = False,
     ) -> Trace:
         """Like a call with A, B and `out`, traced in the simulator.
 
-        matrices: A, B and C, which is written. factors: alpha and beta. sms, order: the machine, as
-        in SimModule.trace. Raises what a call raises, but a kernel that does not run to its end is
-        a finding.
+        matrices: A, B and C, which is written. factors: alpha and beta. module: of this text in the
+        precision of the matrices, for many runs: without it, each run looks whether a file of the
+        step has changed. sms, order: the machine, as in SimModule.trace. Raises what a call raises,
+        but a kernel that does not run to its end is a finding.
         """
         A, B, C = matrices
         alpha, beta = factors
         operands.prepare(self.spec, A, B, alpha, beta, C)
-        module = sim.compile_step(self, operands.precision(A, C))
+        module = module or sim.compile_step(self, operands.precision(A, C))
         return module.trace(
             operands.array(A),
             operands.array(B),

@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ..core.errors import BackendError, BuildError
@@ -89,7 +89,7 @@ class KernelLibrary:
 
     library: Path
     source: Path
-    table: LineTable
+    table: LineTable = field(compare=False)  # the library's, whose name tells its content
     workspace: bool = False
 
 
@@ -151,7 +151,13 @@ def kernel(
         refuse_unsupported(own, INCLUDE / "ptx", display_name)
         with busy(f"Compiling {path.name} for the simulator"):
             _compile_kernel(path, unit, base, library, table)
-    return KernelLibrary(library, path, LineTable.from_json(table.read_text()), workspace)
+    return KernelLibrary(library, path, _table(table), workspace)
+
+
+@lru_cache(maxsize=64)
+def _table(path: Path) -> LineTable:
+    """What was written beside a library; the name of both tells their content."""
+    return LineTable.from_json(path.read_text())
 
 
 def _prelude() -> Path:
