@@ -158,9 +158,7 @@ def test_every_step_meets_its_limits(spec):
     assert {run.precision for run in planned} == set(spec.precisions)
     assert {run.config for run in planned} == {"", *spec.configs}
     assert max(run.shape[2] for run in planned) >= (spec.stages + 2) * spec.tile[2]
-    assert {run.sms for run in planned} == (
-        {0, 2, 5} if spec.persistent or spec.cuts else {0}
-    )
+    assert {run.sms for run in planned} == ({0, 2, 5} if spec.persistent or spec.cuts else {0})
     for config in ("", *spec.configs):
         of = [run for run in planned if run.config == config]
         assert {run.factors for run in of} >= {ADDED, SCALED}
