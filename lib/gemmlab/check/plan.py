@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,6 +23,8 @@ SMALL_MACHINES = (2, 5)
 _STRIP = 9  # rows of tiles: one more than a strip of kernels/common/order/block_order.cuh
 _NAIVE_K = 33  # the least depth of a step that takes one k at a time
 _VECTOR_BYTES = 16  # of the widest load
+# Where blocks may wait for each other, small products (M * N * K) meet these orders, too.
+_SMALL, _MORE_ORDERS = 1 << 26, range(4, 8)
 
 
 @dataclass(frozen=True)
@@ -223,6 +226,8 @@ def _machines(own: Limits, config: str, precisions: Sequence[str], brief: bool) 
         yield from (run, replace(run, order=1 + i % 2))
     for run in small:
         yield replace(run, factors=SCALED, precision=precisions[-1], order=3)
+        if own.spec.persistent and math.prod(run.shape) <= _SMALL:
+            yield from (replace(run, order=order) for order in _MORE_ORDERS)
 
 
 def _waves(own: Limits, config: str, precision: str) -> Iterator[Run]:
