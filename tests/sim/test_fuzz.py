@@ -58,7 +58,8 @@ def test_what_is_drawn_reaches_the_limits(name):
         assert any(run.shape[axis] == size for run in runs)
         assert any(run.shape[axis] % size for run in runs)
     assert {run.shape[2] for run in runs} >= {0} and min(run.shape[0] for run in runs) < 5
-    assert any(run.shape[2] >= spec.cut_k_tiles * spec.tile[2] - spec.tile[2] for run in runs)
+    deepest = max((k_tiles for _, k_tiles, _ in spec.cuts), default=0)
+    assert any(run.shape[2] >= (deepest - 1) * spec.tile[2] for run in runs)
     assert {str(run.factors[1]) for run in runs} >= {"0.0", "-0.0", "1.0", "-2.0"}
     assert {run.factors[0] for run in runs} >= {0.0, 1.0}
     assert {run.sms for run in runs} == {0, 2, 5}

@@ -51,11 +51,12 @@ def test_a_block_takes_tile_after_tile_where_the_step_is_persistent(spec):
 
 @pytest.mark.slow
 @SPECS
-def test_tiles_are_cut_from_so_many_k_tiles_on(spec):
+def test_tiles_are_cut_where_the_step_says_so(spec):
     text = inlined(spec.path)
-    assert bool(spec.cut_k_tiles) == ("struct Schedule" in text or "add_slices" in text)
-    if spec.cut_k_tiles:
-        config = next((one for one in spec.configs if "split" in one), "")
-        config = config or next(iter(spec.configs), "")
-        BM, BN, BK = spec.tile_of(config)
-        assert blocks(spec, (BM, 2 * BN, spec.cut_k_tiles * BK), config, sms=5) > 2
+    assert bool(spec.cuts) == ("struct Schedule" in text or "add_slices" in text)
+    config = next((one for one in spec.configs if "split" in one), "")
+    config = config or next(iter(spec.configs), "")
+    BM, BN, BK = spec.tile_of(config)
+    for tiles, k_tiles, sms in spec.cuts:
+        if tiles < sms * spec.blocks_per_sm:  # else blocks are as many, cut or not
+            assert blocks(spec, (BM, tiles * BN, k_tiles * BK), config, sms=sms) > tiles

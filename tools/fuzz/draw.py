@@ -50,8 +50,9 @@ def draw(subject: Subject, seed: int, number: int, device: str) -> Run:
 def _shape(own: Limits, random: np.random.Generator, work: int) -> Shape:
     """M, N and K: few tiles, around whole ones, and as deep as there is work left."""
     spec, (BM, BN, BK) = own.spec, own.tile
-    if spec.cut_k_tiles and not random.integers(_CUT):
-        return own.fit(BM, BN, own.depth(spec.cut_k_tiles + int(random.integers(3))))
+    if spec.cuts and not random.integers(_CUT):
+        cut_tiles, k_tiles, _ = spec.cuts[int(random.integers(len(spec.cuts)))]
+        return own.fit(cut_tiles * BM, BN, own.depth(k_tiles + int(random.integers(3))))
     tiles = random.choice((1, 1, 1, 1, 2, 3), 2)
     M, N, _ = own.fit(_size(BM, tiles[0], random), _size(BN, tiles[1], random), 0)
     deepest = min(2 * spec.stages + 2, max(2, work // (M * N * BK)))

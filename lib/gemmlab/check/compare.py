@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..core.precision import Precision, precision
@@ -72,29 +73,44 @@ def problem(run: Run, device: str) -> Problem:
     """Normal random A and B, always the same for a shape; NaN in C where it is not read."""
     import torch
 
-    (M, N, K), (_, beta), types = run.shape, run.factors, precision(run.precision)
-    A, B = matrices(M, N, K, device=device, seed=M * 31 + N * 7 + K, dtype=types.given)
+    (M, N, _), (_, beta), types = run.shape, run.factors, precision(run.precision)
+    given = _given(run.shape, types.given, device)
     made = getattr(torch, types.made)
     C = torch.full((M, N), math.nan, dtype=made, device=device)
     if beta != 0:
         C = torch.randn(M, N, generator=torch.Generator().manual_seed(1)).to(device, made)
-    a, b, c = (Placed(t, offset) for t, offset in zip((A, B, C), run.offsets, strict=True))
-    return Problem(a, b, c, *_reference(A, B, C, run.factors, types))
+    three = (given.A, given.B, C)
+    a, b, c = (Placed(t, offset) for t, offset in zip(three, run.offsets, strict=True))
+    return Problem(a, b, c, *_reference(given, C, run.factors, types))
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A and B of a shape, their product in fp64, and for each of its elements |row| |column|."""
+
+    A: torch.Tensor
+    B: torch.Tensor
+    product: torch.Tensor
+    lengths: torch.Tensor
+
+
+@lru_cache(maxsize=2)  # runs of one shape follow each other
+def _given(shape: Shape, dtype: str, device: str) -> _Given:
+    M, N, K = shape
+    A, B = matrices(M, N, K, device=device, seed=M * 31 + N * 7 + K, dtype=dtype)
+    wide_a, wide_b = A.double(), B.double()
+    lengths = wide_a.norm(dim=1)[:, None] * wide_b.norm(dim=0)[None, :]
+    return _Given(A, B, wide_a @ wide_b, lengths)
 
 
 def _reference(
-    A: torch.Tensor,
-    B: torch.Tensor,
-    C: torch.Tensor,
-    factors: tuple[float, float],
-    types: Precision,
+    given: _Given, C: torch.Tensor, factors: tuple[float, float], types: Precision
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The result in fp64, and the error that each element may have."""
     import torch
 
-    (alpha, beta), (wide_a, wide_b) = factors, (A.double(), B.double())
-    wide = alpha * (wide_a @ wide_b)
-    limit = abs(alpha) * wide_a.norm(dim=1)[:, None] * wide_b.norm(dim=0)[None, :]
+    alpha, beta = factors
+    wide, limit = alpha * given.product, abs(alpha) * given.lengths
     if beta != 0:
         wide += beta * C.double()
         limit += abs(beta) * C.double().abs()

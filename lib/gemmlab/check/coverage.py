@@ -70,7 +70,7 @@ class Coverage:
         if self._backend == "sim" and self._tiled:
             if spec.persistent and self._most_tiles() <= 1:
                 lacks.append("no block of the persistent kernel had a second tile")
-            if spec.cut_k_tiles and not any(self._is_cut(one) for one in self._tiled):
+            if spec.cuts and not any(self._is_cut(one) for one in self._tiled):
                 lacks.append("no tile was cut along k")
             if not any(one.run.order for one in self._done):
                 lacks.append("no run had its blocks in another order")
@@ -101,7 +101,7 @@ class Coverage:
         return -(-M // BM) * -(-N // BN)
 
     def _is_cut(self, one: Done) -> bool:
-        return bool(self._spec.cut_k_tiles) and one.blocks > self._tiles(one)
+        return bool(self._spec.cuts) and one.blocks > self._tiles(one)
 
     def _deepest(self) -> int:
         """K tiles of a block that has a whole tile of C."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,6 +23,8 @@ SMALL_MACHINES = (2, 5)
 _STRIP = 9  # rows of tiles: one more than a strip of kernels/common/order/block_order.cuh
 _NAIVE_K = 33  # the least depth of a step that takes one k at a time
 _VECTOR_BYTES = 16  # of the widest load
+# Where blocks may wait for each other, small products (M * N * K) meet these orders, too.
+_SMALL, _MORE_ORDERS = 1 << 26, range(4, 8)
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,12 @@ class Limits:
         """The same of whole tiles: the kernel may then be one without guards."""
         return -(-self.deep // self.tile[2]) * self.tile[2]
 
+    @property
+    def edge(self) -> int:
+        """Rows that the last tile of a column lacks, less than half; 0 if tiles are whole."""
+        BM, of = self.tile[0], self.spec.multiple_of[0]
+        return 0 if of == BM else BM // 2 - 5
+
     def rings(self) -> list[Shape]:
         """One tile of C, and fewer, as many and more k tiles than stages; whole ones and ragged."""
         BM, BN, _ = self.tile
@@ -98,8 +107,10 @@ class Limits:
         if (m, n, k) == self.tile:
             return []
         rows = [BM + 1, 1, 17, BM - 1, 65, BM + 16, BM // 2, 16, BM + 64, 5, 2 * BM - 7]
+        rows += [33, BM // 2 + 1, 8, 32, 9, 64]
         cols = [BN + 1, BN - 1, 1, BN + 8, BN // 2 + 2, BN, BN + 33, 8, BN + 4, 3, BN // 2 + 24]
-        last = [self.deep, BK + 1, BK - 1, self.deep, 1, BK + 8, 2 * BK, BK // 2 + 2, self.deep, 8]
+        cols += [BN // 2, BN + BN // 2, BN // 2 + 1, BN // 4, BN // 4 + 1, 2 * BN - 1, 65]
+        last = [self.deep, BK + 1, BK - 1, 2 * BK, 1, BK + 8, BK, BK // 2 + 2, 8]
         count = max(len(rows), len(cols), len(last))
         sizes = ([of[i % len(of)] for of in (rows, cols, last)] for i in range(count))
         shapes = (self.fit(*(max(1, size) for size in three)) for three in sizes)
@@ -195,7 +206,7 @@ def _brief(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]
     (BM, BN, _), deep = own.tile, own.deep
     shapes = [own.fit(BM, BN, own.deep_whole), own.fit(BM, BN, deep)]
     shapes += [own.fit(BM + 3, BN + 5, deep), own.fit(BM, BN, 0)]
-    shapes += [*own.rings()[:1], *own.grids()[1:], *own.edges()[1::2], *own.stores()[1::2]]
+    shapes += [*own.rings()[:1], *own.grids()[1:], *own.edges()[1:], *own.stores()[1::2]]
     for i, shape in enumerate(shapes):
         yield Run(shape, (ADDED, SCALED)[i % 2], precisions[i % len(precisions)], config)
     yield Run(shapes[2], SCALED, precisions[0], config)
@@ -207,31 +218,34 @@ def _machines(own: Limits, config: str, precisions: Sequence[str], brief: bool) 
 
     brief: each machine once, its blocks by number or backwards.
     """
-    small = list(_small(own, config, precisions[0]))
+    small = [*_waves(own, config, precisions[0]), *_cut(own, config, precisions[0])]
     if brief:
         yield from (replace(run, order=i % 2) for i, run in enumerate(small))
         return
-    for run in (*small, Run(own.grids()[-1], ADDED, precisions[0], config)):
-        yield from (run, replace(run, order=1))
+    for i, run in enumerate((*small, Run(own.grids()[-1], ADDED, precisions[0], config))):
+        yield from (run, replace(run, order=1 + i % 2))
     for run in small:
-        other = replace(run, factors=SCALED, precision=precisions[-1])
-        yield from (other, replace(other, order=2))
+        yield replace(run, factors=SCALED, precision=precisions[-1], order=3)
+        if own.spec.persistent and math.prod(run.shape) <= _SMALL:
+            yield from (replace(run, order=order) for order in _MORE_ORDERS)
 
 
-def _small(own: Limits, config: str, precision: str) -> Iterator[Run]:
-    """Several tiles for a block, and tiles that are cut along k, alone and before whole ones."""
+def _waves(own: Limits, config: str, precision: str) -> Iterator[Run]:
+    """Two and three tiles for a block of a persistent step."""
     spec, (BM, BN, _) = own.spec, own.tile
-    two, five = SMALL_MACHINES
-    edge = 0 if spec.multiple_of[0] == BM else BM // 2 + 5
-    for sms in SMALL_MACHINES if spec.persistent else ():
-        blocks = sms * spec.blocks_per_sm
-        shape = own.fit((blocks + 1) * BM - edge, 2 * BN, own.depth(spec.stages + 2))
+    for columns, sms in zip((2, 1), SMALL_MACHINES if spec.persistent else (), strict=False):
+        rows = (sms * spec.blocks_per_sm + 1) * BM - own.edge
+        shape = own.fit(rows, columns * BN, own.depth(spec.stages + 2))
         yield Run(shape, ADDED, precision, config, sms=sms)
-    if spec.cut_k_tiles:
-        K = own.depth(spec.cut_k_tiles)
-        tiles = spec.cut_waves * two * spec.blocks_per_sm + 1 if spec.persistent else 1
-        yield Run(own.fit(tiles * BM - edge, BN, K), ADDED, precision, config, sms=two)
-        yield Run(own.fit(BM, 2 * BN - edge // 2, K), ADDED, precision, config, sms=five)
+
+
+def _cut(own: Limits, config: str, precision: str) -> Iterator[Run]:
+    """Tiles that are cut along k: in a column on small machines, low ones in a row on the usual."""
+    BM, BN, _ = own.tile
+    for tiles, k_tiles, sms in own.spec.cuts:
+        rows, columns = (tiles * BM - own.edge, BN) if sms else (BM // 4, tiles * BN - own.edge)
+        shape = own.fit(rows, columns, own.depth(k_tiles))
+        yield Run(shape, ADDED, precision, config, sms=sms)
 
 
 def _addresses(

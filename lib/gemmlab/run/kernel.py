@@ -130,9 +130,10 @@ class Kernel(Program):
     ) -> Trace:
         """Like a call with A, B and `out`, traced in the simulator.
 
-        matrices: A, B and C, which is written. factors: alpha and beta. module: the step, if it has
-        been compiled for the matrices' types. sms, order: the machine, as in SimModule.trace.
-        Raises what a call raises, but a kernel that does not run to its end is a finding.
+        matrices: A, B and C, which is written. factors: alpha and beta. module: the step as it is
+        compiled for the matrices' types, for many runs: without it, each run looks whether a file
+        of the step has changed. sms, order: the machine, as in SimModule.trace. Raises what a call
+        raises, but a kernel that does not run to its end is a finding.
         """
         A, B, C = matrices
         alpha, beta = factors

@@ -6,8 +6,8 @@ import hashlib
 import os
 import shlex
 import shutil
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ..core import commands
@@ -87,7 +87,7 @@ class KernelLibrary:
 
     library: Path
     source: Path
-    table: LineTable
+    table: LineTable = field(compare=False)  # the library's, whose name tells its content
     workspace: bool = False
 
 
@@ -151,7 +151,13 @@ def kernel(
 
     name = f"{path.stem}-{key}"
     library, table = STORE.get(name, (".so", ".lines.json"), make)
-    return KernelLibrary(library, path, LineTable.from_json(table.read_text()), workspace)
+    return KernelLibrary(library, path, _table(table), workspace)
+
+
+@lru_cache(maxsize=64)
+def _table(path: Path) -> LineTable:
+    """What was written beside a library; the name of both tells their content."""
+    return LineTable.from_json(path.read_text())
 
 
 def forget(built: KernelLibrary) -> None:

@@ -73,6 +73,8 @@ class SimModule:
         self._entry = library.gemmlab_sim_entry
         self._workspace = library.gemmlab_sim_workspace if built.workspace else None
         self._handle = self._register()
+        self._arrays = array_places(built.table.arrays, self._source)
+        self._lines: dict[int, tuple[str, int, str] | None] = {}  # what `_line_of` has found
 
     def launch(
         self,
@@ -181,10 +183,7 @@ class SimModule:
         runtime = self._runtime
         args.A, args.B, args.C = self._copy_in(matrices)
         starts = [runtime.offset(buffer) for buffer in (args.A, args.B, args.C)]
-        places = (
-            *matrix_places(matrices, starts),
-            *array_places(self._built.table.arrays, self._source),
-        )
+        places = (*matrix_places(matrices, starts), *self._arrays)
         budget = budget_seconds()
         runtime.begin(self._handle, how.traced, how.threads, budget, how.sms, how.order)
         scratch = self._allocate_workspace(args)
@@ -255,6 +254,11 @@ class SimModule:
 
     def _line_of(self, pc: int) -> tuple[str, int, str] | None:
         """(file, line, text) of the kernel line that a program counter belongs to."""
+        if pc not in self._lines:
+            self._lines[pc] = self._found_line(pc)
+        return self._lines[pc]
+
+    def _found_line(self, pc: int) -> tuple[str, int, str] | None:
         frame = self._built.table.locate(pc, self._built.source, build.INCLUDE)
         if frame is None:
             return None

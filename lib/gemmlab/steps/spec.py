@@ -44,10 +44,11 @@ class KernelSpec:
 
     What `lab.check` has to reach: `stages` is how many k tiles are in shared memory at a time, at
     most. `persistent`: a block takes tile after tile, and `blocks_per_sm` are there at once.
-    `cut_k_tiles`: with so many k tiles it cuts tiles of C along k, on a GPU of 2 or of 5 SMs; 0 if
-    it never does. `cut_waves`: how many waves of tiles are cut, at most. `config_tiles`: the tiles
-    of configurations whose names do not say. `deterministic`: the order in which blocks run changes
-    no bit of C.
+    `cuts`: products of which it cuts tiles of C along k, in each of its ways: (tiles of C, k tiles,
+    SMs of the GPU, 0 for the usual one); none if it never does. Where stretches of k tiles go on
+    from tile to tile, some begin with a tile, some one k tile before or behind, some in the middle.
+    `config_tiles`: the tiles of configurations whose names do not say. `deterministic`: the order
+    in which blocks run changes no bit of C.
     """
 
     name: str
@@ -70,9 +71,8 @@ class KernelSpec:
     stages: int = 1
     persistent: bool = False
     blocks_per_sm: int = 1
-    cut_k_tiles: int = 0
+    cuts: tuple[tuple[int, int, int], ...] = ()
     config_tiles: tuple[tuple[str, tuple[int, int, int]], ...] = ()
-    cut_waves: int = 1
     deterministic: bool = True
 
     @property

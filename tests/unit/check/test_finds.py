@@ -129,7 +129,7 @@ def test_a_budget_that_ends_leaves_the_check_incomplete(monkeypatch):
 
 
 def test_a_step_that_should_cut_and_never_does_is_incomplete():
-    spec = replace(registry.get("sgemm_03_block_tiling"), persistent=True, cut_k_tiles=4)
+    spec = replace(registry.get("sgemm_03_block_tiling"), persistent=True, cuts=((2, 4, 5),))
     lacks = lab.check(spec, device="cpu").lacks
     assert lacks == (
         "not covered: no block of the persistent kernel had a second tile",
@@ -159,9 +159,7 @@ def test_every_step_meets_its_limits(spec):
     assert {run.precision for run in planned} == set(spec.precisions)
     assert {run.config for run in planned} == {"", *spec.configs}
     assert max(run.shape[2] for run in planned) >= (spec.stages + 2) * spec.tile[2]
-    assert {run.sms for run in planned} == (
-        {0, 2, 5} if spec.persistent or spec.cut_k_tiles else {0}
-    )
+    assert {run.sms for run in planned} == ({0, 2, 5} if spec.persistent or spec.cuts else {0})
     for config in ("", *spec.configs):
         of = [run for run in planned if run.config == config]
         assert {run.factors for run in of} >= {ADDED, SCALED}

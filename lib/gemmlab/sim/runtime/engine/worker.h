@@ -42,6 +42,9 @@ struct Launch {
 
 class Worker {
  public:
+  // Of the copy engine, in the current block: those that need not have written yet.
+  u32 stores_under_way = 0;
+
   explicit Worker(u32 number) : number_(number) {}
 
   // Called by the OS thread that will run the blocks: as `rank` of clusters, of which one is run at
@@ -52,6 +55,8 @@ class Worker {
   void run_block(u32 block);
 
   const Launch& launch() const { return *launch_; }
+  // Whether reads of global memory, too, are compared with what runs beside the kernel's threads.
+  bool watches_reads() const { return stores_under_way || dependent_; }
   SimIndex block_index() const { return block_index_; }
   // Whether an address may be one of the kernel's arguments, which stand on the launching thread's
   // stack, wherever that is.
@@ -76,8 +81,6 @@ class Worker {
     return mechanisms_.get<M>(*this);
   }
   SharedMemory& shared() { return shared_; }
-  // Of the copy engine, in the current block: those that need not have written yet.
-  u32 stores_under_way = 0;
   const Instructions& instructions() const { return requests_.instructions(); }
   const Findings& findings() const { return findings_; }
 
@@ -128,6 +131,7 @@ class Worker {
   void rewind_log(Warp& warp);
   void close_log(Warp& warp);
 
+  bool dependent_ = false;  // the launch, beside what hooks look at first
   const u32 number_;
   const Launch* launch_ = nullptr;
   std::vector<Fiber> fibers_;

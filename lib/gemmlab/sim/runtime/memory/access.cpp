@@ -38,18 +38,10 @@ void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 p
   fiber.worker->abandon(fiber, finding);
 }
 
-void check_shared(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
-  Worker& worker = *fiber.worker;
-  if (!worker.shared().holds(offset, width)) refuse_shared(fiber, width, access, pc);
-  if (access == Access::READ)
-    worker.races().read(fiber, offset, width, pc);
-  else if (access == Access::WRITE)
-    worker.races().write(fiber, offset, width, pc);
-  else
-    worker.races().atomic(fiber, offset, width, pc);
-}
+namespace {
 
-void check_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc, bool is_strong) {
+void check_global_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc,
+                        bool is_strong) {
   Worker& worker = *fiber.worker;
   GlobalRaceCheck& globals = worker.globals();
   if (access == Access::READ)
@@ -64,6 +56,40 @@ void check_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc, bo
     fiber.polled = nullptr;
   else if (access == Access::READ && !is_strong)
     note_poll(fiber, arena.at(offset), width, bits_at(arena.at(offset), width), PLAIN_POLLS, pc);
+}
+
+void check_shared_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
+  RaceCheck& races = fiber.worker->races();
+  if (access == Access::READ)
+    races.read(fiber, offset, width, pc);
+  else if (access == Access::WRITE)
+    races.write(fiber, offset, width, pc);
+  else
+    races.atomic(fiber, offset, width, pc);
+}
+
+}  // namespace
+
+void examine_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc,
+                    bool is_strong) {
+  const u32 width = 1u << log2_width;
+  if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
+  if (!arena.holds(offset, width)) refuse_global(fiber, offset, width, access, pc);
+  check_use(fiber, offset, width, access, pc);
+  // First: it may let others run, and nobody may come between the check and what it is about.
+  record(fiber, make_event(pc, GLOBAL_OPS[u32(access)], log2_width, offset));
+  if (access == Access::READ && GlobalRaceCheck::is_calm(fiber, offset, width)) return;
+  check_global_races(fiber, offset, width, access, pc, is_strong);
+}
+
+void examine_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc) {
+  const u32 width = 1u << log2_width;
+  if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
+  Worker& worker = *fiber.worker;
+  if (!worker.shared().holds(offset, width)) refuse_shared(fiber, width, access, pc);
+  const bool is_calm = access == Access::READ && worker.races().is_calm(fiber, offset, width);
+  if (!is_calm) check_shared_races(fiber, offset, width, access, pc);
+  record(fiber, make_event(pc, SHARED_OPS[u32(access)], log2_width, offset));
 }
 
 void check_alignment(Fiber& fiber, const AsyncOp& op, u32 address, u32 unit) {

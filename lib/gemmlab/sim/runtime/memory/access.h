@@ -38,37 +38,39 @@ inline void check_use(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc
     compare_with_grids(fiber, offset, width, access, pc);
 }
 
-// Races of an access that is not the usual case of on_global.
-void check_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc, bool is_strong);
+// All that is not the usual case: checked in every way, then logged.
+void examine_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc,
+                    bool is_strong);
+void examine_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc);
 
+constexpr Op GLOBAL_OPS[] = {Op::LOAD_GLOBAL, Op::STORE_GLOBAL, Op::ATOMIC_GLOBAL};
+constexpr Op SHARED_OPS[] = {Op::LOAD_SHARED, Op::STORE_SHARED, Op::ATOMIC_SHARED};
+
+// What is nearly always so has no call, and so no registers to save: an aligned read, with room in
+// the log, of memory in which another read changes nothing (GlobalRaceCheck::is_calm).
 // is_strong: it may communicate, as a volatile access and every atomic may.
-inline void on_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc,
-                      bool is_strong = false) {
-  constexpr Op OPS[] = {Op::LOAD_GLOBAL, Op::STORE_GLOBAL, Op::ATOMIC_GLOBAL};
+inline __attribute__((always_inline)) void on_global(Fiber& fiber, u32 offset, u32 log2_width,
+                                                     Access access, u32 pc,
+                                                     bool is_strong = false) {
   const u32 width = 1u << log2_width;
-  if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
-  if (!arena.holds(offset, width)) refuse_global(fiber, offset, width, access, pc);
-  check_use(fiber, offset, width, access, pc);
-  // First: it may let others run, and nobody may come between the check and what it is about.
-  record(fiber, make_event(pc, OPS[u32(access)], log2_width, offset));
-  if (access == Access::READ && GlobalRaceCheck::is_calm(fiber, offset, width)) return;
-  check_global(fiber, offset, width, access, pc, is_strong);
+  const bool usual = access == Access::READ && fiber.log_at != fiber.log_end &&
+                     !(offset & (width - 1)) && arena.holds(offset, width) &&
+                     !fiber.worker->watches_reads() &&
+                     GlobalRaceCheck::is_calm(fiber, offset, width);
+  if (!usual) return examine_global(fiber, offset, log2_width, access, pc, is_strong);
+  *fiber.log_at++ = make_event(pc, GLOBAL_OPS[u32(access)], log2_width, offset);
 }
-
-// Bounds and races of what is not the usual case of on_shared.
-void check_shared(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
 
 inline __attribute__((always_inline)) void on_shared(Fiber& fiber, u32 offset, u32 log2_width,
                                                      Access access, u32 pc) {
-  constexpr Op OPS[] = {Op::LOAD_SHARED, Op::STORE_SHARED, Op::ATOMIC_SHARED};
   const u32 width = 1u << log2_width;
-  if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
   Worker& worker = *fiber.worker;
   // What is calm lies in an array; wider reads may lie in two.
-  const bool usual = access == Access::READ && worker.races().is_calm(fiber, offset, width) &&
+  const bool usual = access == Access::READ && fiber.log_at != fiber.log_end &&
+                     !(offset & (width - 1)) && worker.races().is_calm(fiber, offset, width) &&
                      (width <= 4 || worker.shared().holds(offset, width));
-  if (!usual) check_shared(fiber, offset, width, access, pc);
-  record(fiber, make_event(pc, OPS[u32(access)], log2_width, offset));
+  if (!usual) return examine_shared(fiber, offset, log2_width, access, pc);
+  *fiber.log_at++ = make_event(pc, SHARED_OPS[u32(access)], log2_width, offset);
 }
 
 // The offset of `width` bytes at a shared address of the own block. Misalignment and bounds are

@@ -14,8 +14,22 @@ struct CellPage {
   u32 shift = 2;  // log2 of the bytes of a cell
   u32 round = 0;  // when it was last used, as its owner counts
   std::vector<Cell> cells = std::vector<Cell>(Arena::PAGE >> 2);
+  u64 used[Arena::PAGE / 4 / 64] = {};  // a bit for each word that was, in that round
 
   Cell* cell(u32 offset) { return &cells[(offset & (Arena::PAGE - 1)) >> shift]; }
+  void note_use(u32 offset) {
+    const u32 word = (offset & (Arena::PAGE - 1)) / 4;
+    used[word / 64] |= u64(1) << word % 64;
+  }
+  // Calls visit(number of a cell) for each cell of each word that was used.
+  template <class Visit>
+  void for_each_used(Visit visit) const {
+    for (u32 i = 0; i < Arena::PAGE / 4 / 64; ++i)
+      for (u64 left = used[i]; left; left &= left - 1) {
+        const u32 word = i * 64 + u32(__builtin_ctzll(left));
+        for (u32 cell = word << (2 - shift); cell < (word + 1) << (2 - shift); ++cell) visit(cell);
+      }
+  }
   u32 start(size_t cell) const { return u32(cell << shift); }  // its first byte in the page
 
   // Every access so far covered whole cells, so each part of one has the history of the whole.

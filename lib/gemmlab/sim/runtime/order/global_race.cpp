@@ -38,8 +38,9 @@ void GridUse::add(u32 offset, GlobalTable::Page& used, u32 round, u32 cluster) {
   }
   page.refine(used.shift);
   used.refine(page.shift);
-  for (size_t i = 0; i < used.cells.size(); ++i)
+  used.for_each_used([&](u32 i) {
     if (used.cells[i].round == round) page.cells[i].add(used.cells[i], cluster);
+  });
 }
 
 void GridUse::end(const Launch& launch, Findings& findings) {
@@ -96,6 +97,7 @@ inline GlobalTable::Page& GlobalRaceCheck::page_at(u32 offset, u32 end) {
   if (page.round != round_) {
     if (page.round < first_round_ && page.shift != 2) page = {};
     page.round = round_;
+    std::fill(std::begin(page.used), std::end(page.used), 0);
     touched_.push_back(offset & ~(Arena::PAGE - 1));
   }
   if (const u32 rest = (offset | end) & 3) page.refine(u32(__builtin_ctz(rest)));
@@ -120,7 +122,10 @@ inline void GlobalRaceCheck::for_each_cell(const Fiber& fiber, u32 offset, u32 b
     auto& page = page_at(offset, stop);
     GlobalCell* cell = page.cell(offset);
     for (; offset < stop; offset += 1u << page.shift, ++cell) {
-      if (cell->round != round_) *cell = {round_, {}, {}};
+      if (cell->round != round_) {
+        *cell = {round_, {}, {}};
+        page.note_use(offset);
+      }
       visit(*cell);
       if (!calm_.empty()) calm_[calm_at(offset)] = calm_since(fiber, page, offset & ~3u);
     }
