@@ -17,9 +17,9 @@ from pathlib import Path
 
 from ..core.errors import ArgumentError, ContextLostError, LaunchError, RefusedError, TrialError
 from ..core.progress import busy
+from ..core.worker import START_SECONDS, Worker
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
-from .worker import START_SECONDS, Worker
 
 TRIAL_SECONDS = 20.0  # $GEMMLAB_TRIAL_S has another; 0: no trial
 
@@ -134,7 +134,8 @@ class Sandbox:
 
     def _ready_worker(self) -> Worker:
         if self._worker is None:
-            self._worker = Worker(self._command)
+            # Each matrix an allocation of its own, so that leaving it is more often seen.
+            self._worker = Worker(self._command, {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"})
         return self._worker
 
     def _try(self, attempt: Attempt, shape: tuple[int, ...], seconds: float) -> None:

@@ -77,6 +77,8 @@ def make(name: str, body: str, parent: KernelSpec | None, options: dict[str, Any
     backend = default_backend()
     if backend == "gpu":
         SANDBOX.warm()  # it starts while the compiler works
+    else:
+        sim.warm()
     draft = compose(body, name, parent)
     spec = _spec(name, draft, parent, options)
     entry = name if draft.whole or parent is None else parent.name

@@ -41,11 +41,12 @@ from ..core.precision import Precision
 from ..steps import patch, registry
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
-from . import build
+from .apart import PROCESS, ApartModule
 from .counts import LineCount
 from .findings import Finding
 from .module import SimModule, open_module
 from .samples import Sample
+from .source import SimSource
 from .trace import Trace
 
 __all__ = [
@@ -70,7 +71,8 @@ def compile_step(kernel: str | KernelSpec | Program, precision: str = "") -> Sim
     """
     step = registry.program(kernel)
     scratch = step.spec.workspace
-    return _open(step.name, step.source.path, step.launch(precision), workspace=scratch)
+    source = SimSource(step.name, step.source.path, step.launch(precision), workspace=scratch)
+    return _here(source) if step.is_own_file else ApartModule(source)
 
 
 def compile_source(
@@ -80,6 +82,7 @@ def compile_source(
     changes: dict[str, str] | None = None,
     portable: bool = False,
     workspace: bool = False,
+    apart: bool = False,
 ) -> SimModule:
     """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
@@ -87,7 +90,8 @@ def compile_source(
     changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to be
     one of this repository. portable: switch stacks by ucontext, as on processors that have no
     switch of ours. workspace: for launch_x the file also has workspace_x(const GemmArgs&) ->
-    size_t, the bytes of scratch memory that a launch needs.
+    size_t, the bytes of scratch memory that a launch needs. apart: run it in a process of its own,
+    as `compile_step` does with all but the steps' own files.
     Raises ArgumentError for text that does not stand in the file, BackendError without g++,
     BuildError if the source does not compile.
     """
@@ -95,7 +99,13 @@ def compile_source(
     if changes:
         text = patch.replace(file.read_text(encoding="utf-8"), changes, file.name)
         file = patch.keep(text, file.resolve().relative_to(repository_root()))
-    return _open(file.stem, file, launch_name, portable, workspace)
+    source = SimSource(file.stem, file, launch_name, portable, workspace)
+    return ApartModule(source) if apart else _here(source)
+
+
+def warm() -> None:
+    """Start the process that readers' kernels run in, so that it is ready when a kernel is."""
+    PROCESS.warm()
 
 
 def trace(
@@ -131,9 +141,11 @@ def trace(
     given, made = types.bytes
     module.check_memory([given * M * K, given * K * N, made * M * N])
     A, B, C = integer_matrices(M, N, K, types=types)
-    return module.trace(
+    seen = module.trace(
         A, B, C, M, N, K, alpha, beta, config=config, allow_slow=allow_slow, order=order
     )
+    print(seen.output, end="")
+    return seen
 
 
 def integer_matrices(
@@ -158,8 +170,6 @@ def stored(values: np.ndarray, dtype: str) -> np.ndarray:
     return values.astype(dtype)
 
 
-def _open(
-    name: str, path: Path, launch: str, portable: bool = False, workspace: bool = False
-) -> SimModule:
-    built = build.kernel(path, launch, portable, workspace)
-    return open_module(name, built, build.runtime(portable))
+def _here(source: SimSource) -> SimModule:
+    return open_module(source.name, source.kernel(), source.runtime())
+

@@ -25,8 +25,11 @@ enum class Kind : u32 {
   DIVISION_BY_ZERO,
   CANCELLED,
   ENDLESS_LOOP,    // number: milliseconds without headway
-  LAUNCHER_FAULT,  // a fault of the launcher, which is host code; number: was it thrown
+  LAUNCHER_FAULT,  // a bad address of host code
   ASSERTION,       // name: the expression of assert()
+  ENDED,           // it would end the process; name: by which call
+  THROWN,          // nobody catches it; name: the exception, null if it is none
+  MANY_LAUNCHES,   // of one launcher; number: how many
   // Of asynchronous operations (gemmlab/sim/messages/asynchronous.py); name: the operation.
   READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory;
                            // number, for global memory: true, the thread that has started it
@@ -70,12 +73,15 @@ enum class Kind : u32 {
   GLOBAL_WRITE_WRITE,  // both write
 };
 
+// Whose mistake it is: that of a thread of the kernel, or of code that runs on the host.
+enum class Role : u32 { THREAD, LAUNCHER, INITIALISER };
+
 // Plain data, also for ctypes.
 struct Finding {
   Kind kind;
   u32 pc = 0, other_pc = 0;  // 0: none
   u32 block = 0, thread = 0;
-  u32 reserved = 0;
+  Role role = Role::THREAD;
   u64 count = 1;
   i64 number[4] = {};
   const char* name = nullptr;
