@@ -32,7 +32,8 @@ from .samples import Seen
 from .source import SimSource
 from .trace import Trace
 
-_SILENCE = 30.0  # seconds: a process that runs a kernel says several times a second that it lives
+_SILENCE = 15.0  # seconds: a process that runs a kernel says several times a second that it lives
+CONNECTION_LOST = 3  # exit status
 _KEEP = 2**26  # bytes of shared memory that stay from one launch to the next
 
 
@@ -48,7 +49,8 @@ class Lost:
             how = f"was ended by {signal.Signals(-self.status).name}"
             hint = _HINTS.get(-self.status, "")
         else:
-            how, hint = f"has ended, with exit status {self.status}", ""
+            how = f"has ended, with exit status {self.status}"
+            hint = _CLOSED if self.status == CONNECTION_LOST else ""
         said = f" ({self.said})" if self.said else ""
         return f"{how}{said}{hint}"
 
@@ -59,6 +61,7 @@ _STUCK = (
     "A loop without end, in a function that the kernel or its launcher calls: for {:g} s nothing "
     "was launched, and no thread has returned or passed a barrier"
 )
+_CLOSED = ": it cannot answer any more, because its launcher has closed all files"
 _DAMAGE = (
     ", before it could say where: memory that the launcher or the runtime uses is damaged, as by a "
     "write far outside of an array or through a wild pointer"

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import IO, NoReturn
 
 from ..core.errors import GemmlabError
-from .apart import Place, shared_array
+from .apart import CONNECTION_LOST, Place, shared_array
 from .limits import SLOW_SECONDS, budget_seconds
 from .module import How, LoadedModule, Shape
 from .source import SimSource
@@ -26,7 +26,6 @@ from .trace import Trace
 _BEAT = 0.25  # seconds between two signs of life
 _MOST_BYTES = 8 << 30  # that a kernel's process may have, or three quarters of the machine's
 _MOST_WRITTEN = 16 << 20  # to any file
-_CONNECTION_LOST = 3  # exit status
 _ERRORS = 2
 
 
@@ -111,7 +110,7 @@ class Copy:
         try:
             _say(self._answers, **words)
         except OSError:  # the notebook has gone, or the kernel has closed all files
-            os._exit(_CONNECTION_LOST)
+            os._exit(CONNECTION_LOST)
 
 
 def _say(answers: IO[str], **words: object) -> None:

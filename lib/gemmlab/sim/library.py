@@ -8,6 +8,11 @@ from pathlib import Path
 
 from .abi import CountRow, LaunchRow, RawFinding, SampleRow
 
+_LOOKED_UP = [f"gemmlab_sim_{name}" for name in ("progress", "reason", "counts", "count_rows")]
+_LOOKED_UP += [f"gemmlab_sim_{name}" for name in ("samples", "launches", "offset", "findings")]
+_LOOKED_UP += [f"gemmlab_sim_{name}" for name in ("finding_rows", "output", "output_left_out")]
+_LOOKED_UP += ["sim_error_name", "sim_last_error"]
+
 
 class Runtime:
     """The runtime library's functions. One launch at a time: the lock is held around it."""
@@ -34,6 +39,9 @@ class Runtime:
         library.gemmlab_sim_memory.restype = ctypes.c_size_t
         self.memory = library.gemmlab_sim_memory()
         self._library = library
+        # Looking one up later may wait for ever: for the linker, if it was left in an initialiser.
+        for name in _LOOKED_UP:
+            getattr(library, name)
 
     def progress(self) -> tuple[int, int, int]:
         """Blocks done since `begin`, blocks launched, and a number that grows with headway."""

@@ -198,7 +198,9 @@ def _assertion(row: RawFinding, line: str, other: str) -> str:
 
 def _ended(row: RawFinding, line: str, other: str) -> str:
     remedy = "return a cudaError_t" if row.role else "return"
-    return f"{who(row)} would end the whole process, by {name(row.name)}; let it {remedy} instead"
+    if (call := name(row.name)) == "abort()":
+        call += ", or the C library would, because memory is damaged"
+    return f"{who(row)} would end the whole process, by {call}; let it {remedy} instead"
 
 
 def _thrown(row: RawFinding, line: str, other: str) -> str:

@@ -39,6 +39,7 @@ void begin(const Module* module, bool traced, double budget) {
   session.module = module;
   session.traced = traced;
   session.results = {};
+  session.results.findings.reserve(64);
   session.launches.clear();
   last_error = {};
   budget_seconds = budget;

@@ -26,8 +26,7 @@ struct HostCall {
   pthread_t thread;
   sigjmp_buf after_fault;
   Finding fault;
-  bool uninterrupted = false;
-  std::atomic<bool> given_up{false};
+  std::atomic<bool> uninterrupted{false}, given_up{false};
 };
 // What this OS thread runs, if it is ours.
 thread_local Worker* this_worker = nullptr;
@@ -51,21 +50,29 @@ Place place_of(const void* context) {
 #endif
 }
 
-// Where in the library the calls stand that led here, from the innermost outwards: the first place.
-uintptr_t calling_instruction(const Module& module) {
+// Where in the library the calls stand that led here, from the innermost outwards: the first places.
+// Returns how many there are.
+u32 calling_instructions(const Module& module, uintptr_t* places, u32 most) {
   struct Search {
     const Module& module;
-    uintptr_t found;
-  } search = {module, 0};
+    uintptr_t* places;
+    u32 most, found;
+  } search = {module, places, most, 0};
   const auto visit = [](_Unwind_Context* frame, void* data) {
     Search& search = *static_cast<Search*>(data);
     const uintptr_t pc = _Unwind_GetIP(frame);
     if (pc - search.module.code >= search.module.code_bytes) return _URC_NO_REASON;
-    search.found = pc - 1;  // of the call, not of what comes after it
-    return _URC_END_OF_STACK;
+    search.places[search.found++] = pc - 1;  // of the call, not of what comes after it
+    return search.found < search.most ? _URC_NO_REASON : _URC_END_OF_STACK;
   };
   _Unwind_Backtrace(visit, &search);
   return search.found;
+}
+
+uintptr_t calling_instruction(const Module& module) {
+  uintptr_t place = 0;
+  calling_instructions(module, &place, 1);
+  return place;
 }
 
 // What the runtime or the C library does for a kernel may fail, too: then, where it was called.
@@ -103,8 +110,13 @@ Finding endless() {
   const Module* module = call.code.module;
   if (!module && find_library(call.code.path, loading)) module = &loading;
   if (module) {
-    const uintptr_t offset = place_in(*module, pc) - module->code;
-    if (offset < module->code_bytes) finding.pc = u32(offset) + 1;
+    // The reader's line may be further out than the first: that of a template's caller.
+    constexpr u32 OUTER = 3;
+    uintptr_t places[1 + OUTER];
+    const u32 found = calling_instructions(*module, places, 1 + OUTER);
+    const bool is_inside = pc - module->code < module->code_bytes;
+    if (is_inside || found) finding.pc = u32((is_inside ? pc : places[0]) - module->code) + 1;
+    for (u32 i = 1; i < found; ++i) finding.number[i] = i64(places[i] - module->code) + 1;
   }
   call.fault = finding;
   siglongjmp(call.after_fault, 1);
@@ -204,7 +216,7 @@ bool call_host(const HostCode& code, int (*entry)(const void*), const void* argu
 
 void give_up_host() {
   const std::lock_guard lock(call_mutex);
-  if (!current_call) return;
+  if (!current_call || current_call->uninterrupted) return;
   current_call->given_up = true;
   pthread_kill(current_call->thread, INTERRUPTION);
 }
@@ -237,10 +249,12 @@ const char* kept(std::string text) {
   return texts.back().c_str();
 }
 
-FaultStack::FaultStack(Worker* worker) : memory_(new char[STACK]) {
+FaultStack::FaultStack(Worker* worker) {
+  // Not from the heap, which a fault may leave locked for ever.
+  static thread_local char memory[STACK];
   this_worker = worker;
   stack_t ours = {};
-  ours.ss_sp = memory_.get();
+  ours.ss_sp = memory;
   ours.ss_size = STACK;
   sigaltstack(&ours, &former_);
 }

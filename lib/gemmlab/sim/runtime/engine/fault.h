@@ -4,7 +4,6 @@
 // lives on, if its memory is still in order.
 #pragma once
 #include <csignal>
-#include <memory>
 #include <string>
 
 #include "worker.h"
@@ -56,7 +55,6 @@ class FaultStack {
   ~FaultStack();
 
  private:
-  std::unique_ptr<char[]> memory_;
   stack_t former_ = {};
 };
 

@@ -30,6 +30,7 @@ enum class Kind : u32 {
   ENDED,           // it would end the process; name: by which call
   THROWN,          // nobody catches it; name: the exception, null if it is none
   MANY_LAUNCHES,   // of one launcher; number: how many
+                   // Of the host's code, number 1 to 3: further pcs, outwards; 0: none.
   // Of asynchronous operations (gemmlab/sim/messages/asynchronous.py); name: the operation.
   READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory;
                            // number, for global memory: true, the thread that has started it
@@ -91,6 +92,8 @@ struct Finding {
 class Findings {
  public:
   void clear() { list_.clear(); }
+  // So many find room without the heap, which a fault of the launcher may leave locked for ever.
+  void reserve(size_t count) { list_.reserve(count); }
   // Adds to the count of an equal one (kind and places); keeps the details of the lowest block.
   void add(const Finding& finding);
   void add(const Findings& others);
