@@ -74,7 +74,7 @@ class Runner:
     @property
     def findings(self) -> tuple[str, ...]:
         """Each once, however many runs have it."""
-        return tuple(map(str, self._findings.values()))
+        return tuple(self._handle.source.in_the_cell(str(f)) for f in self._findings.values())
 
     def _one(self, run: Run) -> None:
         given = problem(run, self._device)

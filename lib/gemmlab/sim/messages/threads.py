@@ -170,6 +170,8 @@ def _division_by_zero(row: RawFinding, line: str, other: str) -> str:
 
 
 def _endless_loop(row: RawFinding, line: str, other: str) -> str:
+    if row.role == _INITIALISER:
+        return f"{who(row)} is in a loop without end; let the loop end"
     if row.role:
         return (
             f"{who(row)} is in a loop without end: for {row.number[0] / 1000:g} s it has launched "
@@ -184,9 +186,11 @@ def _endless_loop(row: RawFinding, line: str, other: str) -> str:
 
 
 def _launcher_fault(row: RawFinding, line: str, other: str) -> str:
+    if row.role == _INITIALISER:
+        return f"{who(row)} uses an address that is no memory; check its pointers"
     return (
-        f"{who(row).removesuffix(',')}, which runs on the host, uses an address that is no memory; "
-        "A, B and C are the device's, and threadIdx and its relatives exist in kernels only"
+        "the launcher, which runs on the host, uses an address that is no memory; A, B and C are "
+        "the device's, and threadIdx and its relatives exist in kernels only"
     )
 
 
@@ -197,7 +201,7 @@ def _assertion(row: RawFinding, line: str, other: str) -> str:
 
 
 def _ended(row: RawFinding, line: str, other: str) -> str:
-    remedy = "return a cudaError_t" if row.role else "return"
+    remedy = "return a cudaError_t" if row.role == _LAUNCHER else "return"
     if (call := name(row.name)) == "abort()":
         call += ", or the C library would, because memory is damaged"
     return f"{who(row)} would end the whole process, by {call}; let it {remedy} instead"
