@@ -198,9 +198,9 @@ def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
     dynamic = [name for name, own in arrays.items() if not own]
     if dynamic:
         # Whatever its name, type and namespace, it is the one array.
-        renames = [f"--redefine-sym={n}={DYNAMIC_ARRAY}" for n in dynamic if n != DYNAMIC_ARRAY]
-        if renames:
-            _run(["objcopy", *renames, str(compiled)])
+        for name in dynamic:  # objcopy gives a name to one symbol at a time
+            if name != DYNAMIC_ARRAY:
+                _run(["objcopy", f"--redefine-sym={name}={DYNAMIC_ARRAY}", str(compiled)])
         asked = dynamic_alignment(file.read_text() for file in included_files(path))
         objects.append(_assembled("dynamic_shared", work, f"-DALIGNMENT={asked}"))
     return objects
