@@ -13,6 +13,8 @@ from gemmlab.core.paths import kernels_folder
 from gemmlab.gpu.build import source_text
 from gemmlab.gpu.toolchain import FLAGS, gencode, nvcc
 
+CASES = ("variables", "too_many", "dynamic", "prints", "asserts")
+
 
 @pytest.fixture
 def run(kernel_file):
@@ -20,7 +22,8 @@ def run(kernel_file):
 
     def traced(name: str, M: int = 0, N: int = 0):
         A, C = np.zeros(32, np.float32), np.zeros(32, np.float32)
-        trace = kernel_file("language").module(name).trace(A, A, C, M, N, 0)
+        module = kernel_file("language").module("language")
+        trace = module.trace(A, A, C, M, N, CASES.index(name))
         return trace, C
 
     return traced
@@ -51,7 +54,8 @@ def test_printf_comes_in_the_order_of_the_blocks(run, kernel_file, capsys):
     assert trace.output.splitlines() == ["before", *lines, "after 40"]
     assert capsys.readouterr().out == ""
     A = np.zeros(1, np.float32)
-    kernel_file("language").module("prints").launch(A, A, A.copy(), 1, 1, 1)
+    module = kernel_file("language").module("language")
+    module.launch(A, A, A.copy(), 1, 1, CASES.index("prints"))
     assert capsys.readouterr().out == "before\nblock 0, line 0: 0.5\nafter 1\n"
 
 
@@ -72,7 +76,7 @@ def test_assert(run, kernel_file):
 def test_nvcc_takes_the_same_text(kernel_file, tmp_path):
     source = tmp_path / "unit.cu"
     path = kernel_file("language").path
-    source.write_text(source_text(path, "launch_prints", workspace=False))
+    source.write_text(source_text(path, "launch_language", workspace=False))
     command = [nvcc(), *FLAGS, f"-I{kernels_folder()}", gencode("90a"), "-cubin", str(source)]
     done = subprocess.run([*command, "-o", str(tmp_path / "unit.cubin")], capture_output=True)
     assert done.returncode == 0, done.stderr.decode()

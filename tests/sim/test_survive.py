@@ -89,7 +89,8 @@ WAYS = {
         "stack-overflow: The launcher calls itself without end", "deeper(1);", line="deeper"
     ),
     "launcher, division by zero": Way(
-        "division-by-zero: The launcher divides an integer by zero", "return cudaError_t(way / none);"
+        "division-by-zero: The launcher divides an integer by zero",
+        "return cudaError_t(way / none);",
     ),
     "launcher, assert": Way("assertion: The launcher fails assert(way < 0)", "assert(way < 0);"),
     "launcher, memory without end": Way(
@@ -107,9 +108,7 @@ WAYS = {
         line="",
     ),
     "kernel, endless loop": Way("endless-loop: Thread 0 of block ", device=SPIN),
-    "kernel, endless printf": Way(
-        "endless-loop: Thread ", device='for (;;) printf("%d\\n", i);'
-    ),
+    "kernel, endless printf": Way("endless-loop: Thread ", device='for (;;) printf("%d\\n", i);'),
     "kernel, division by zero": Way(
         "division-by-zero: Thread 0 of block ", device="C[i] = way / none;"
     ),
@@ -134,7 +133,10 @@ WAYS = {
 NUMBERS = {name: i for i, name in enumerate(WAYS, start=1)}
 INITIALISERS = {
     "null": ("launcher: The initialiser of a variable, ", "return *(volatile int*)8;"),
-    "loop": ("endless-loop: The initialiser of a variable, ", "volatile int n = 1; while (n) n = 1;"),
+    "loop": (
+        "endless-loop: The initialiser of a variable, ",
+        "volatile int n = 1; while (n) n = 1;",
+    ),
 }
 
 

@@ -41,7 +41,7 @@ from ..core.precision import Precision
 from ..steps import patch, registry
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
-from .apart import PROCESS, ApartModule
+from .apart import ApartModule
 from .counts import LineCount
 from .findings import Finding
 from .module import SimModule, open_module
@@ -101,11 +101,6 @@ def compile_source(
         file = patch.keep(text, file.resolve().relative_to(repository_root()))
     source = SimSource(file.stem, file, launch_name, portable, workspace)
     return ApartModule(source) if apart else _here(source)
-
-
-def warm() -> None:
-    """Start the process that readers' kernels run in, so that it is ready when a kernel is."""
-    PROCESS.warm()
 
 
 def trace(
@@ -172,4 +167,3 @@ def stored(values: np.ndarray, dtype: str) -> np.ndarray:
 
 def _here(source: SimSource) -> SimModule:
     return open_module(source.name, source.kernel(), source.runtime())
-
