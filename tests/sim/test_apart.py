@@ -76,11 +76,11 @@ def test_matrices_that_begin_anywhere():
 def test_errors_come_back_as_they_are(mine, monkeypatch):
     module = sim.compile_step(mine)
     A, B, C = matrices()
+    C.flags.writeable = False
     with pytest.raises(ArgumentError, match=r"C: is read-only"):
-        C.flags.writeable = False
         module.launch(A, B, C, 64, 64, 32)
+    monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "no")
     with pytest.raises(ArgumentError, match="GEMMLAB_SIM_BUDGET_S"):
-        monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "no")
         module.launch(A, B, matrices()[2], 64, 64, 32)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import threading
-from types import SimpleNamespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest

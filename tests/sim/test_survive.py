@@ -1,4 +1,4 @@
-"""Ways to kill a notebook: cells in one shell, which lives after each and has said what was wrong."""
+"""Ways to kill a notebook: cells in one shell, which lives after each and has said what it was."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ WAYS = {
     ),
     "launcher, stack written over": Way(
         "process: The process of its own in which the kernel runs was ended by SIGSEGV",
-        "char* low = (char*)&none; for (int i = 0; i < 1 << 16; ++i) ((volatile char*)low)[i] = 85;",
+        "volatile char* low = (char*)&none; for (int i = 0; i < 1 << 16; ++i) low[i] = 85;",
         line="",
     ),
     "launcher, files closed": Way(

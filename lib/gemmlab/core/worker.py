@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 START_SECONDS = 120.0  # Python, torch and a CUDA context: 3 to 5 s, more from a cold disk
 
@@ -48,7 +49,7 @@ class Worker:
         self._requests, self._answers = self._process.stdin, self._process.stdout
         self._pending = b""
 
-    def ask(self, request: dict, seconds: float) -> dict:
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to a request, as the process gives it; also the one at its start, if bad.
 
         Raises TimeoutError after `seconds`, EOFError if the process ended, ValueError for an answer
@@ -58,7 +59,7 @@ class Worker:
             return refused
         return self.receive(seconds)
 
-    def send(self, request: dict) -> dict | None:
+    def send(self, request: dict[str, Any]) -> dict[str, Any] | None:
         """Send a request, once the process is ready; what it says at its start if it is not.
 
         Raises as `receive` does.
@@ -97,7 +98,7 @@ class Worker:
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
-    def receive(self, seconds: float) -> dict:
+    def receive(self, seconds: float) -> dict[str, Any]:
         """The next line of the process. Raises TimeoutError, EOFError and ValueError, as `ask`."""
         deadline = time.monotonic() + seconds
         pipe = self._answers.fileno()

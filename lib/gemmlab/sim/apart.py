@@ -66,7 +66,7 @@ _DAMAGE = (
     ", before it could say where: memory that the launcher or the runtime uses is damaged, as by a "
     "write far outside of an array or through a wild pointer"
 )
-_HINTS = {
+_HINTS: dict[int, str] = {
     signal.SIGSEGV: _DAMAGE,
     signal.SIGBUS: _DAMAGE,
     signal.SIGABRT: _DAMAGE,
@@ -76,7 +76,7 @@ _HINTS = {
 
 
 class ApartModule(SimModule):
-    """A kernel file that is run in a process of its own. source: what that one compiles or finds."""
+    """A kernel file that is run in a process of its own. source: what that one loads."""
 
     def __init__(self, source: SimSource) -> None:
         super().__init__(source.name, source.kernel(), source.runtime())

@@ -55,8 +55,18 @@ _KERNEL_FLAGS = (
     "-fno-var-tracking",
 )
 # Of these functions a kernel gets the runtime's (runtime/operations/host_library.cpp).
-_WRAPPED = ("printf", "vprintf", "puts", "putchar")
-_WRAPPED += ("exit", "_exit", "_Exit", "quick_exit", "raise", "kill")
+_WRAPPED = [
+    "printf",
+    "vprintf",
+    "puts",
+    "putchar",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "raise",
+    "kill",
+]
 _RECIPE = ("alignment.py", "build.py", "elf.py", "lines.py")
 _PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
 _UNIT = """#include "{path}"

@@ -79,8 +79,8 @@ class Runs(Protocol):
 class Limits:
     """Under which a launch runs.
 
-    workers: OS threads. allow_slow: it may take longer than a minute. budget: seconds that it may be
-    without headway.
+    workers: OS threads. allow_slow: it may take longer than a minute. budget: seconds that it may
+    be without headway.
     """
 
     workers: int

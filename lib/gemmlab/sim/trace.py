@@ -84,7 +84,7 @@ class Trace:
     @classmethod
     def from_plain(cls, data: dict) -> Trace:
         """What `plain` gave, after JSON has made lists of its tuples."""
-        tuples = {
+        tuples: dict[str, Any] = {
             name: tuple(_with_tuples(kind, row) for row in data[name])
             for name, kind in (
                 *(("lines", LineCount), ("findings", Finding), ("samples", Sample)),

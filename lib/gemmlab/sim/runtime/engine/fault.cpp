@@ -50,7 +50,7 @@ Place place_of(const void* context) {
 #endif
 }
 
-// Where in the library the calls stand that led here, from the innermost outwards: the first places.
+// Where in the library the calls stand that led here, from the innermost outwards, `most` of them.
 // Returns how many there are.
 u32 calling_instructions(const Module& module, uintptr_t* places, u32 most) {
   struct Search {
@@ -161,12 +161,11 @@ std::terminate_handler former_terminate;
 // Nobody catches the exception, so the stack is as it was where it was thrown.
 void on_terminate() {
   Finding finding = {Kind::THROWN};
-  const Worker* worker = this_worker;
-  if (worker || this_call) {
+  if (this_worker || this_call) {
     finding.name = exception_in_words();
-    stop_caller(finding, worker ? reinterpret_cast<void*>(
-                                      calling_instruction(*worker->launch().module) + 1)
-                                : nullptr);
+    // A launcher's place is looked for there.
+    const uintptr_t pc = this_worker ? calling_instruction(*this_worker->launch().module) + 1 : 0;
+    stop_caller(finding, reinterpret_cast<void*>(pc));
   }
   former_terminate();
   std::abort();
