@@ -19,13 +19,14 @@ What is not seen, because nothing reports it:
   they stand for accesses of the thread that starts them, when it does;
 - a pointer that walks from one __shared__ array straight into the next (an index out of an array
   is seen, and so is a pointer that leaves all arrays);
-- memcpy of more than 16 bytes, and __device__ variables: executed, not counted;
+- memcpy of more than 16 bytes, and __device__ and __constant__ variables: executed, not counted;
 - the wavefronts and sectors of atomics, the accesses to other blocks' shared memory, and the
   wavefronts of the copy engine: checked, not counted;
 - barriers of a cluster in a part of a warp, or two arrivals without a wait between them.
 An untraced run (`launch`) checks only what costs nothing: deadlock, index bounds, unmapped memory,
 the operands of barriers, copies and tensor cores.
 A loop without end is given up after a while, and a run that would take minutes has to be allowed.
+The steps' own files run in this process, all other kernels in one of their own (apart.py).
 """
 
 from __future__ import annotations

@@ -55,18 +55,8 @@ _KERNEL_FLAGS = (
     "-fno-var-tracking",
 )
 # Of these functions a kernel gets the runtime's (runtime/operations/host_library.cpp).
-_WRAPPED = [
-    "printf",
-    "vprintf",
-    "puts",
-    "putchar",
-    "exit",
-    "_exit",
-    "_Exit",
-    "quick_exit",
-    "raise",
-    "kill",
-]
+_PRINTING = ("printf", "vprintf", "puts", "putchar")
+_ENDING = ("exit", "_exit", "_Exit", "quick_exit", "raise", "kill")
 _RECIPE = ("alignment.py", "build.py", "elf.py", "lines.py")
 _PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
 _UNIT = """#include "{path}"
@@ -192,7 +182,7 @@ def _compile_kernel(path: Path, unit: str, base: Runtime, library: Path, table: 
         _run([compiler(), *compiling], kernel=path)
         arrays = _lay_out_shared_arrays(path, compiled, work)
         # Linked without -fsanitize: that would add the sanitizer's own library.
-        wrapped = [f"-Wl,--wrap={name}" for name in _WRAPPED]
+        wrapped = [f"-Wl,--wrap={name}" for name in (*_PRINTING, *_ENDING)]
         linking = ("-shared", *wrapped, "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
         _run([compiler(), *arrays, str(base.library), *linking], kernel=path)
         write_whole(table, read_library(built).to_json())
