@@ -32,7 +32,7 @@ from .samples import Seen
 from .source import SimSource
 from .trace import Trace
 
-_SILENCE = 15.0  # seconds: a process that runs a kernel says several times a second that it lives
+_SILENCE = 30.0  # seconds: a process that runs a kernel says several times a second that it lives
 CONNECTION_LOST = 3  # exit status
 _KEEP = 2**26  # bytes of shared memory that stay from one launch to the next
 
@@ -108,12 +108,16 @@ class Process:
     """The warm process, the copy of it that has a kernel loaded, and the memory shared with it."""
 
     def __init__(self) -> None:
+        self._start_anew()
+        atexit.register(self.end)
+        os.register_at_fork(after_in_child=self._start_anew)  # the parent's is not for its children
+
+    def _start_anew(self) -> None:
         self._lock = threading.Lock()
         self._worker: Worker | None = None
         self._memory = -1  # descriptor of the shared memory
         self._loaded: SimSource | None = None  # what the copy has
         self._pid = 0  # of the copy, 0 if there is none
-        atexit.register(self.end)
 
     def warm(self) -> None:
         """Start it, so that it is ready when a kernel is."""
@@ -183,13 +187,16 @@ class Process:
 
     def _leave(self, worker: Worker, request: dict | None = None) -> None:
         """Wait for the end of the copy, which `request` asks for."""
-        if request:
-            worker.send(request)
         try:
+            if request:
+                worker.send(request)
             while "ended" not in worker.receive(_SILENCE):
                 pass
         except (EOFError, ValueError, TimeoutError):
             self.end()
+        except BaseException:  # Ctrl-C
+            self.end()
+            raise
         self._pid, self._loaded = 0, None
 
     def _stop_copy(self, worker: Worker) -> None:
@@ -238,7 +245,7 @@ class _Shared:
 
     def __enter__(self) -> np.ndarray:
         os.ftruncate(self._file, max(self._size, os.fstat(self._file).st_size))
-        return np.frombuffer(mmap.mmap(self._file, self._size), np.uint8)
+        return shared_array(self._file, self._size)
 
     def __exit__(self, *_: object) -> None:
         if self._size > _KEEP:
@@ -246,7 +253,7 @@ class _Shared:
 
 
 def shared_array(file: int, size: int) -> np.ndarray:
-    """The shared memory as the other process sees it."""
+    """The shared memory, as bytes."""
     return np.frombuffer(mmap.mmap(file, max(size, 1)), np.uint8)
 
 

@@ -69,6 +69,8 @@ class Copy:
 
     def _launch(self, request: dict) -> None:
         """One launch, answered."""
+        for name in [name for name in os.environ if name.startswith("GEMMLAB_")]:
+            del os.environ[name]
         os.environ.update(request["environment"])
         shape, how = Shape(*request["shape"]), How(**request["how"])
         _limit_time(how)
@@ -127,20 +129,26 @@ def _limit() -> None:
         resource.RLIMIT_CORE: 0,
     }
     for which, most in bounds.items():
-        hard = resource.getrlimit(which)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(which, (most, hard))
+        _lower(which, most)
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
 
 def _limit_time(how: How) -> None:
-    """Processor time, for the case that nobody watches: twice what the watch allows a launch."""
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    """Processor time, more than the watch allows a launch: for the case that nobody watches."""
     used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
     most = int(used + 4 * how.threads * (SLOW_SECONDS + budget_seconds()))
-    soft = hard if how.allow_slow else most
-    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+    _lower(resource.RLIMIT_CPU, resource.RLIM_INFINITY if how.allow_slow else most)
+
+
+def _lower(which: int, most: int) -> None:
+    """Set a limit, at most to what this process may have."""
+    hard = resource.getrlimit(which)[1]
+    if resource.RLIM_INFINITY in (hard, most):
+        most = hard if most == resource.RLIM_INFINITY else most
+    else:
+        most = min(most, hard)
+    resource.setrlimit(which, (most, hard))
 
 
 if __name__ == "__main__":
