@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -107,9 +108,9 @@ def test_what_launchers_ask_of_the_runtime(kernel_file):
     ("case", "says"),
     [
         (0, "stops.cu:{dereference}: launcher: The launcher, which runs on the host"),
-        (1, "stops.cu:{divide}: launcher: The launcher, which runs on the host"),
+        (1, "stops.cu:{divide}: division-by-zero: The launcher divides an integer by zero"),
         (2, "stops.cu:{thread}: launcher: The launcher, which runs on the host"),
-        (3, "throws an exception; let it return a cudaError_t"),
+        (3, "stops.cu:{throw}: exception: The launcher throws std::runtime_error: thrown by the "),
         (4, "the launcher returned cudaErrorInvalidValue (1); M=4, N=8, K=1"),
         (5, "cudaErrorInvalidValue: a block of 2048"),
         (6, ""),
@@ -192,11 +193,21 @@ def test_a_run_that_would_take_minutes(impatient):
 def test_the_estimate_comes_from_the_first_blocks(impatient, done, blocks, refused):
     """0.2 s with two workers: a block in hand takes as long as it has taken so far, at least."""
     stop = threading.Event()
-    watch = limits.Watch("kernel", 2, lambda: (done, blocks), stop.set, allow_slow=False)
+    runs = SimpleNamespace(progress=lambda: (done, blocks, 0), cancel=stop.set)
+    watch = limits.Watch("kernel", runs, limits.Limits(2, False, 10.0), lambda *_: None)
     if not refused:
         return watch.run(lambda: stop.wait(0.35))
     with pytest.raises(SlowRunError, match=rf"\({done} of {blocks} blocks done in 0 s\)"):
         watch.run(stop.wait)
+
+
+def test_a_run_without_headway_is_not_called_slow(impatient, monkeypatch):
+    """It may be an endless loop: it is given up after the budget."""
+    monkeypatch.setattr(limits, "_FRESH", 0.1)
+    stop = threading.Event()
+    runs = SimpleNamespace(progress=lambda: (0, 1000, 0), cancel=stop.set, give_up=stop.set)
+    watch = limits.Watch("kernel", runs, limits.Limits(2, False, 0.4), lambda *_: None)
+    watch.run(stop.wait)
 
 
 def test_a_slow_run_that_is_allowed_shows_its_progress(impatient, monkeypatch, capfd):

@@ -58,7 +58,7 @@ def check(
     covered = Coverage(handle.spec, backend, runner.done)
     left = () if shapes or handle.config else covered.lacks()
     given = "at the shapes given" if shapes else "in the precisions given" if precisions else ""
-    findings = tuple(map(str, runner.findings))
+    findings = tuple(handle.source.in_the_cell(str(found)) for found in runner.findings)
     found = (runner.cases, findings, covered.words(), (*runner.left_out, *left))
     return CheckReport(handle.title, backend, *found, given=given)
 

@@ -52,6 +52,7 @@ class Runner:
         self._bits: dict[Run, bytes] = {}
         self._slow: dict[tuple, str] = {}
         self._stopped = False
+        self._printed = False
         self.done: list[Done] = []
         self.left_out: list[str] = []
 
@@ -136,6 +137,10 @@ class Runner:
             order=run.order,
             allow_slow=self._allow_slow,
         )
+        if trace.output and not self._printed:
+            print(trace.output, end="")
+            print("(what the other runs of this check print is left out)")
+            self._printed = True
         for found in trace.findings:
             if found.kind == _UNINITIALISED and run.shape[2] == 0:
                 continue

@@ -43,8 +43,11 @@ PYBIND11_MODULE(GEMMLAB_MODULE, m) {
 }
 """
 
+# A kernel may print and assert without an include, as in the simulator.
 _LAUNCH = """
+#include <cassert>
 #include <cstdint>
+#include <cstdio>
 #include "{path}"
 static size_t no_workspace(const GemmArgs&) {{ return 0; }}
 int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,

@@ -17,11 +17,14 @@ from pathlib import Path
 
 from ..core.errors import ArgumentError, ContextLostError, LaunchError, RefusedError, TrialError
 from ..core.progress import busy
+from ..core.worker import START_SECONDS, Worker
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
-from .worker import START_SECONDS, Worker
 
 TRIAL_SECONDS = 20.0  # $GEMMLAB_TRIAL_S has another; 0: no trial
+
+# Of the process: each matrix an allocation of its own, so that leaving it is more often seen.
+VARIABLES = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 
 SAFE = "It ran in a process of its own, so this notebook is unharmed"
 LOST = (
@@ -86,7 +89,7 @@ class Attempt:
 class Sandbox:
     """The process in which kernels are tried, and what is known of those that were.
 
-    command: what the process runs (see `gpu.worker`).
+    command: what the process runs (see `core.worker`).
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -134,7 +137,7 @@ class Sandbox:
 
     def _ready_worker(self) -> Worker:
         if self._worker is None:
-            self._worker = Worker(self._command)
+            self._worker = Worker(self._command, VARIABLES)
         return self._worker
 
     def _try(self, attempt: Attempt, shape: tuple[int, ...], seconds: float) -> None:

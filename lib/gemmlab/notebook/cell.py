@@ -15,6 +15,7 @@ from ..gpu.ptxas import Resources
 from ..gpu.toolchain import arch, find_nvcc
 from ..run.backend import default_backend
 from ..run.kernel import SANDBOX, Kernel
+from ..sim.apart import PROCESS
 from ..steps import patch
 from ..steps.program import Source
 from ..steps.spec import KernelSpec
@@ -77,6 +78,8 @@ def make(name: str, body: str, parent: KernelSpec | None, options: dict[str, Any
     backend = default_backend()
     if backend == "gpu":
         SANDBOX.warm()  # it starts while the compiler works
+    else:
+        PROCESS.warm()
     draft = compose(body, name, parent)
     spec = _spec(name, draft, parent, options)
     entry = name if draft.whole or parent is None else parent.name

@@ -200,18 +200,21 @@ class Kernel(Program):
         A, B, C = matrices
         module = sim.compile_step(self, operands.precision(A, C))
         alpha, beta = factors
-        module.launch(
-            operands.array(A),
-            operands.array(B),
-            operands.array(C),
-            M=A.shape[0],
-            N=B.shape[1],
-            K=A.shape[1],
-            alpha=alpha,
-            beta=beta,
-            config=self.spec.config_index(self.config),
-            allow_slow=allow_slow,
-        )
+        try:
+            module.launch(
+                operands.array(A),
+                operands.array(B),
+                operands.array(C),
+                M=A.shape[0],
+                N=B.shape[1],
+                K=A.shape[1],
+                alpha=alpha,
+                beta=beta,
+                config=self.spec.config_index(self.config),
+                allow_slow=allow_slow,
+            )
+        except LaunchError as error:
+            raise type(error)(self.source.in_the_cell(str(error))) from None
 
     def _try_first(self, matrices: Matrices, factors: tuple[float, float], config: str) -> None:
         """One launch with matrices like these in a process of its own."""

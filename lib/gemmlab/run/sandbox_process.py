@@ -2,7 +2,7 @@
 
 One request a line comes in as JSON, one answer a line goes out. The process has a CUDA context of
 its own, so a kernel that destroys its context, or never ends, takes nothing else with it: the
-other side (gpu/worker.py) kills this process. It ends with its standard input.
+other side (core/worker.py) kills this process. It ends with its standard input.
 """
 
 from __future__ import annotations

@@ -19,13 +19,14 @@ What is not seen, because nothing reports it:
   they stand for accesses of the thread that starts them, when it does;
 - a pointer that walks from one __shared__ array straight into the next (an index out of an array
   is seen, and so is a pointer that leaves all arrays);
-- memcpy of more than 16 bytes, and __device__ variables: executed, not counted;
+- memcpy of more than 16 bytes, and __device__ and __constant__ variables: executed, not counted;
 - the wavefronts and sectors of atomics, the accesses to other blocks' shared memory, and the
   wavefronts of the copy engine: checked, not counted;
 - barriers of a cluster in a part of a warp, or two arrivals without a wait between them.
 An untraced run (`launch`) checks only what costs nothing: deadlock, index bounds, unmapped memory,
 the operands of barriers, copies and tensor cores.
 A loop without end is given up after a while, and a run that would take minutes has to be allowed.
+The steps' own files run in this process, all other kernels in one of their own (apart.py).
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ from ..core.precision import Precision
 from ..steps import patch, registry
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
-from . import build
+from .apart import ApartModule
 from .counts import LineCount
 from .findings import Finding
 from .module import SimModule, open_module
 from .samples import Sample
+from .source import SimSource
 from .trace import Trace
 
 __all__ = [
@@ -75,7 +77,8 @@ def compile_step(kernel: str | KernelSpec | Program, precision: str = "") -> Sim
     """
     step = registry.program(kernel)
     scratch = step.spec.workspace
-    return _open(step.name, step.source.path, step.launch(precision), workspace=scratch)
+    source = SimSource(step.name, step.source.path, step.launch(precision), workspace=scratch)
+    return _open(source, apart=not step.is_own_file)
 
 
 def compile_source(
@@ -85,6 +88,7 @@ def compile_source(
     changes: dict[str, str] | None = None,
     portable: bool = False,
     workspace: bool = False,
+    apart: bool = False,
 ) -> SimModule:
     """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
@@ -92,7 +96,8 @@ def compile_source(
     changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to be
     one of this repository. portable: switch stacks by ucontext, as on processors that have no
     switch of ours. workspace: for launch_x the file also has workspace_x(const GemmArgs&) ->
-    size_t, the bytes of scratch memory that a launch needs.
+    size_t, the bytes of scratch memory that a launch needs. apart: run it in a process of its own,
+    as `compile_step` does with all but the steps' own files.
     Raises ArgumentError for a file that is not there, a name that cannot be one, and text that does
     not stand in the file, BackendError without g++, BuildError if the source does not compile.
     """
@@ -107,7 +112,8 @@ def compile_source(
     if changes:
         text = patch.replace(file.read_text(encoding="utf-8"), changes, file.name)
         file = patch.keep(text, file.resolve().relative_to(repository_root()))
-    return _open(file.stem, file, launch_name, portable, workspace)
+    source = SimSource(file.stem, file, launch_name, portable, workspace)
+    return _open(source, apart)
 
 
 def trace(
@@ -145,9 +151,11 @@ def trace(
     given, made = types.bytes
     module.check_memory([given * M * K, given * K * N, made * M * N])
     A, B, C = integer_matrices(M, N, K, types=types)
-    return module.trace(
+    seen = module.trace(
         A, B, C, M, N, K, alpha, beta, config=config, allow_slow=allow_slow, order=order
     )
+    print(seen.output, end="")
+    return seen
 
 
 def integer_matrices(
@@ -177,10 +185,11 @@ def stored(values: np.ndarray, dtype: str) -> np.ndarray:
     return values.astype(dtype)
 
 
-def _open(
-    name: str, path: Path, launch: str, portable: bool = False, workspace: bool = False
-) -> SimModule:
+def _open(source: SimSource, apart: bool) -> SimModule:
     if elsewhere := machine.elsewhere():
         raise BackendError(elsewhere)
-    built = build.kernel(path, launch, portable, workspace)
-    return open_module(name, built, build.runtime(portable))
+    return (
+        ApartModule(source)
+        if apart
+        else open_module(source.name, source.kernel(), source.runtime())
+    )

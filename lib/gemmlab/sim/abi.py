@@ -17,7 +17,7 @@ class RawFinding(ctypes.Structure):
 
     _fields_ = (
         *((name, ctypes.c_uint32) for name in ("kind", "pc", "other_pc", "block", "thread")),
-        ("reserved", ctypes.c_uint32),
+        ("role", ctypes.c_uint32),
         ("count", ctypes.c_uint64),
         ("number", ctypes.c_int64 * 4),
         ("name", ctypes.c_char_p),

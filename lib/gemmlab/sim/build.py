@@ -17,7 +17,7 @@ from ..core.paths import kernels_folder, repository_root
 from ..core.progress import busy
 from ..steps.text import included_files, workspace_name
 from .alignment import dynamic_alignment
-from .lines import DYNAMIC_ARRAY, LineTable, is_dynamic_array, read_library, shared_arrays
+from .lines import DYNAMIC_ARRAY, LineTable, read_library, shared_arrays
 from .unsupported import explain, refuse_unsupported
 
 HERE = Path(__file__).resolve().parent
@@ -52,6 +52,9 @@ _KERNEL_FLAGS = (
     "-fstack-clash-protection",
     "-fno-var-tracking",
 )
+# Of these functions a kernel gets the runtime's (runtime/operations/host_library.cpp).
+_PRINTING = ("printf", "vprintf", "puts", "putchar")
+_ENDING = ("exit", "_exit", "_Exit", "quick_exit", "raise", "kill")
 _RECIPE = ("alignment.py", "build.py", "elf.py", "lines.py")
 _PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
 _UNIT = """#include "{path}"
@@ -189,7 +192,8 @@ def _compile_kernel(path: Path, unit: str, base: Runtime, work: Path) -> Path:
     _run([compiler(), *compiling], work, kernel=path)
     arrays = _lay_out_shared_arrays(path, compiled, work)
     # Linked without -fsanitize: that would add the sanitizer's own library.
-    linking = ("-shared", "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
+    wrapped = [f"-Wl,--wrap={name}" for name in (*_PRINTING, *_ENDING)]
+    linking = ("-shared", *wrapped, "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
     _run([compiler(), *arrays, str(base.library), *linking], work, kernel=path)
     return built
 
@@ -200,12 +204,13 @@ def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
     if not arrays:
         return [str(compiled)]
     objects = [_assembled("static_shared", work), str(compiled)]
-    dynamic = [name for name, own in arrays.items() if not own and is_dynamic_array(name)]
+    dynamic = [name for name, own in arrays.items() if not own]
     if dynamic:
-        # Whatever its namespace, it is the one array.
-        renames = [f"--redefine-sym={n}={DYNAMIC_ARRAY}" for n in dynamic if n != DYNAMIC_ARRAY]
-        if renames:
-            _run(["objcopy", *renames, str(compiled)], work, path)
+        # Whatever its name, type and namespace, it is the one array.
+        for name in dynamic:  # objcopy gives a name to one symbol at a time
+            if name != DYNAMIC_ARRAY:
+                rename = f"--redefine-sym={name}={DYNAMIC_ARRAY}"
+                _run(["objcopy", rename, str(compiled)], work, path)
         asked = dynamic_alignment(file.read_text() for file in included_files(path))
         objects.append(_assembled("dynamic_shared", work, f"-DALIGNMENT={asked}"))
     return objects

@@ -20,8 +20,9 @@ class Finding:
 
     kind: "race", "uninitialised-read", "out-of-bounds", "misaligned", "divergent-barrier",
     "divergent-collective", "deadlock", "endless-loop", "stack-overflow", "division-by-zero",
-    "assertion", "launcher", "cancelled", or of asynchronous operations those in
-    sim/messages/asynchronous.py. message: what happened, in one or two sentences.
+    "assertion", "launcher", "ended", "exception", "process", "cancelled", or of asynchronous
+    operations those in sim/messages/asynchronous.py.
+    message: what happened, in one or two sentences.
     file, line: where; other_file, other_line: the other side, None if there is none.
     count: how often it was seen. fatal: whether a block could not go on.
     """
@@ -51,6 +52,13 @@ def explain(raw: Iterable[RawFinding], line_of: LineOf) -> list[Finding]:
     return sorted(merged.values(), key=lambda f: (*_place(f), f.kind, f.message))
 
 
+def _own_pc(row: RawFinding, line_of: LineOf) -> int:
+    """The innermost pc of the kernel's own file, if there are several, else the innermost."""
+    pcs = [row.pc, *row.number[1:]] if row.role else [row.pc]
+    # Only lines of the kernel's file come with their text.
+    return next((pc for pc in pcs if (line_of(pc) or ("", 0, ""))[2]), row.pc)
+
+
 def _place(finding: Finding) -> tuple:
     other = (finding.other_file or "", finding.other_line or 0)
     return finding.file or "", finding.line or 0, *other
@@ -58,7 +66,7 @@ def _place(finding: Finding) -> tuple:
 
 def _explain_one(row: RawFinding, line_of: LineOf) -> Finding:
     slug, fatal, sentence = KINDS[row.kind]
-    places = [(line_of(pc) or (None, None))[:2] for pc in (row.pc, row.other_pc)]
+    places = [(line_of(pc) or (None, None))[:2] for pc in (_own_pc(row, line_of), row.other_pc)]
     if sentence in _SYMMETRIC:
         places.sort(key=lambda place: (place[0] or "", place[1] or 0))
     (file, line), (other_file, other_line) = places

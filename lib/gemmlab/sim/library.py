@@ -9,6 +9,11 @@ from pathlib import Path
 from ..core.errors import BackendError
 from .abi import CountRow, LaunchRow, RawFinding, SampleRow
 
+_LOOKED_UP = [f"gemmlab_sim_{name}" for name in ("progress", "reason", "counts", "count_rows")]
+_LOOKED_UP += [f"gemmlab_sim_{name}" for name in ("samples", "launches", "offset", "findings")]
+_LOOKED_UP += [f"gemmlab_sim_{name}" for name in ("finding_rows", "output", "output_left_out")]
+_LOOKED_UP += ["sim_error_name", "sim_last_error"]
+
 
 class Runtime:
     """The runtime library's functions. One launch at a time: the lock is held around it."""
@@ -34,15 +39,30 @@ class Runtime:
         ]
         self.call = library.gemmlab_sim_call
         self.cancel = library.gemmlab_sim_cancel
+        self.give_up = library.gemmlab_sim_give_up
+        self.load = library.gemmlab_sim_load
+        self.load.restype = ctypes.c_void_p
+        self.load.argtypes = [ctypes.c_char_p, ctypes.c_double]
         library.gemmlab_sim_memory.restype = ctypes.c_size_t
         self.memory = library.gemmlab_sim_memory()
         self._library = library
+        # Looking one up later may wait for ever: for the linker, if it was left in an initialiser.
+        for name in _LOOKED_UP:
+            getattr(library, name)
 
-    def progress(self) -> tuple[int, int]:
-        """Blocks done since `begin`, and blocks launched."""
-        done, blocks = ctypes.c_uint64(), ctypes.c_uint64()
-        self._library.gemmlab_sim_progress(ctypes.byref(done), ctypes.byref(blocks))
-        return done.value, blocks.value
+    def progress(self) -> tuple[int, int, int]:
+        """Blocks done since `begin`, blocks launched, and a number that grows with headway."""
+        numbers = [ctypes.c_uint64() for _ in range(3)]
+        self._library.gemmlab_sim_progress(*map(ctypes.byref, numbers))
+        done, blocks, headway = (number.value for number in numbers)
+        return done, blocks, headway
+
+    def output(self) -> str:
+        """What was printed since `begin`."""
+        read, left_out = self._library.gemmlab_sim_output, self._library.gemmlab_sim_output_left_out
+        read.restype, left_out.restype = ctypes.c_char_p, ctypes.c_uint64
+        more = f"... and {count:,} more calls of printf\n" if (count := left_out()) else ""
+        return read().decode(errors="replace") + more
 
     def error(self, code: int) -> str:
         """What is wrong with a launch whose launcher returned `code`; empty if nothing is."""

@@ -7,7 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ..core import memory, progress
 from ..core.errors import ArgumentError, SlowRunError
@@ -19,6 +20,8 @@ SLOW_SECONDS = 60.0
 BUDGET_SECONDS = 10.0
 
 _POLL = 0.05  # seconds
+_FRESH = 1.0  # without headway for longer, a run may be an endless loop: no estimate
+_LEFT_ALONE = 5.0  # a run that was given up has to end by then
 _FIRST_LOOK = 2.0  # an estimate from less says little
 _SETTLED = 10.0  # from here on an estimate has to be far over the limit to stop the run
 _SHOW_AFTER = 1.0
@@ -37,23 +40,71 @@ def budget_seconds() -> float:
     return budget
 
 
-class Watch:
-    """Stays with a launch until it ends: a progress bar, Ctrl-C, and an end to one that is slow.
+class Bar:
+    """The progress of a launch, once it takes long enough to be shown."""
 
-    look: how many blocks are done and how many there are. cancel: stops the launch.
+    def __init__(self, name: str) -> None:
+        self._name, self._start = name, time.monotonic()
+        self._bar: Any = None  # tqdm's, once it shows
+
+    def __call__(self, done: int, blocks: int) -> None:
+        """So many blocks are done."""
+        if time.monotonic() - self._start < _SHOW_AFTER:
+            return
+        if self._bar is None:
+            self._bar = progress.count(blocks, f"{self._name} in the simulator", "block", done)
+        self._bar.total = blocks
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """Take it away."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+class Runs(Protocol):
+    """What runs the launch: library.Runtime."""
+
+    def progress(self) -> tuple[int, int, int]:
+        """Blocks done, blocks there are, and a number that grows with headway."""
+
+    def cancel(self) -> None:
+        """Stop the kernel."""
+
+    def give_up(self) -> None:
+        """Stop the launcher, if it is in a loop without end."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Under which a launch runs.
+
+    workers: OS threads. allow_slow: it may take longer than a minute. budget: seconds that it may
+    be without headway.
+    """
+
+    workers: int
+    allow_slow: bool
+    budget: float
+
+
+class Watch:
+    """Stays with a launch until it ends: progress, Ctrl-C, and an end to one that is slow.
+
+    show: is told of blocks done and blocks there are. stuck: is called if the launch cannot be
+    stopped; without it that is waited for.
     """
 
     def __init__(
         self,
         name: str,
-        workers: int,
-        look: Callable[[], tuple[int, int]],
-        cancel: Callable[[], None],
-        allow_slow: bool,
+        runs: Runs,
+        limits: Limits,
+        show: Callable[[int, int], None],
+        stuck: Callable[[], None] | None = None,
     ) -> None:
-        self._name, self._workers, self._allow_slow = name, workers, allow_slow
-        self._look, self._cancel = look, cancel
-        self._bar: Any = None  # tqdm's, once it shows
+        self._name, self._runs, self._limits = name, runs, limits
+        self._show, self._stuck = show, stuck
 
     def run(self, launch: Callable[[], None]) -> None:
         """Call `launch` on a thread of its own. Raises SlowRunError if it would take too long."""
@@ -64,34 +115,30 @@ class Watch:
             thread.start()
             self._stay(finished)
         except BaseException:
-            self._cancel()
+            self._runs.cancel()
             while not finished.is_set():  # a second Ctrl-C must not free what the kernel uses
                 with suppress(KeyboardInterrupt):
                     finished.wait()
             raise
-        finally:
-            if self._bar is not None:
-                self._bar.close()
 
     def _stay(self, finished: threading.Event) -> None:
-        start = time.monotonic()
+        start, seen = time.monotonic(), (0, 0, 0)
+        idle = 0.0  # counted in polls: a stopped process does not use it up
         while not finished.wait(_POLL):
-            seconds = time.monotonic() - start
-            done, blocks = self._look()
-            if seconds > _SHOW_AFTER:
-                self._show(done, blocks)
-            if seconds > _FIRST_LOOK and not self._allow_slow:
+            seconds, before, seen = time.monotonic() - start, seen, self._runs.progress()
+            idle = idle + _POLL if seen == before else 0.0
+            done, blocks, _ = seen
+            self._show(done, blocks)
+            if idle > self._limits.budget:
+                self._runs.give_up()
+            if self._stuck and idle > self._limits.budget + _LEFT_ALONE:
+                self._stuck()
+            if seconds > _FIRST_LOOK and idle < _FRESH and not self._limits.allow_slow:
                 self._judge(seconds, done, blocks)
-
-    def _show(self, done: int, blocks: int) -> None:
-        if self._bar is None:
-            self._bar = progress.count(blocks, f"{self._name} in the simulator", "block", done)
-        self._bar.total = blocks
-        self._bar.update(done - self._bar.n)
 
     def _judge(self, seconds: float, done: int, blocks: int) -> None:
         # Each worker has a block in hand, which takes at least as long as it has taken so far.
-        estimate = seconds / max(done, min(self._workers, blocks)) * blocks
+        estimate = seconds / max(done, min(self._limits.workers, blocks), 1) * blocks
         if estimate > SLOW_SECONDS * (1 if seconds < _SETTLED else 2):
             raise SlowRunError(
                 f"{self._name}: would take about {_duration(estimate)} in the simulator "

@@ -118,12 +118,6 @@ def shared_arrays(compiled: Path) -> dict[str, bool]:
         return {array.name: array["st_shndx"] != "SHN_UNDEF" for array in arrays}
 
 
-def is_dynamic_array(symbol: str) -> bool:
-    """Whether a __shared__ array is the dynamic one, in a namespace or outside of all."""
-    mangled = f"{len(DYNAMIC_ARRAY)}{DYNAMIC_ARRAY}E"  # _ZN 5space 4smem E
-    return symbol == DYNAMIC_ARRAY or (symbol.startswith("_ZN") and symbol.endswith(mangled))
-
-
 def _shared_arrays(elf) -> Iterator[SharedArray]:
     for symbol in elf.get_section_by_name(".symtab").iter_symbols():
         if symbol["st_info"]["type"] == "STT_TLS" and symbol["st_size"]:

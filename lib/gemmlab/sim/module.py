@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from numbers import Integral
@@ -19,7 +20,8 @@ from .abi import GemmArgs, WorkspaceCall
 from .counts import count_lines
 from .findings import Finding, explain
 from .library import RUNTIMES
-from .limits import Watch, budget_seconds, check_memory
+from .limits import Bar, Limits, Watch, budget_seconds, check_memory
+from .lines import LineTable
 from .places import GLOBAL, Place, array_places, matrix_places
 from .samples import Seen
 from .trace import Findings, Launched, Trace, kept_samples
@@ -58,7 +60,7 @@ class How:
     order: int = 0
 
 
-class SimModule:
+class SimModule(ABC):
     """A kernel file, compiled for this machine's processor; `compile_step` makes it.
 
     name: as it is shown. built: the compiled kernel; runtime: the simulator that it runs on.
@@ -69,10 +71,7 @@ class SimModule:
         self._built = built
         self._runtime = RUNTIMES.at(runtime.library)
         self._source = built.source.read_text().splitlines()
-        self._library = library = ctypes.CDLL(str(built.library))
-        self._entry = library.gemmlab_sim_entry
-        self._workspace = library.gemmlab_sim_workspace if built.workspace else None
-        self._handle = self._register()
+        _check_static_shared(name, built.table)
         self._arrays = array_places(built.table.arrays, self._source)
         self._lines: dict[int, tuple[str, int, str] | None] = {}  # what `_line_of` has found
 
@@ -103,8 +102,9 @@ class SimModule:
         to its end (out of bounds, deadlock, ...).
         """
         how = How(False, threads or _processors(), allow_slow, order=order)
-        _, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
-        fatal = [finding for finding in findings if finding.fatal]
+        trace = self._checked((A, B, C), Shape(M, N, K, alpha, beta, config), how)
+        print(trace.output, end="")
+        fatal = [finding for finding in trace.findings if finding.fatal]
         if fatal:
             text = "\n".join(str(finding) for finding in fatal)
             raise LaunchError(f"{self.name}: stopped in the simulator\n{text}")
@@ -134,12 +134,30 @@ class SimModule:
         integer("sms", sms, 1, 2**31 - 1, allowed="expected 1 or more", kind=Integral)
         integer("order", order, 0, 2**32 - 1, kind=Integral)
         how = How(True, threads or _processors(), allow_slow, sms, order)
-        seen, findings = self._run((A, B, C), Shape(M, N, K, alpha, beta, config), how)
+        return self._checked((A, B, C), Shape(M, N, K, alpha, beta, config), how)
+
+    def check_memory(self, sizes: Sequence[int]) -> None:
+        """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
+        check_memory(self.name, sizes, self._runtime.memory)
+
+    def _checked(self, matrices: Sequence[np.ndarray], shape: Shape, how: How) -> Trace:
+        for name, matrix in zip("ABC", matrices, strict=True):
+            _check_matrix(name, matrix)
+        self.check_memory([matrix.nbytes for matrix in matrices])
+        _check_shape(shape)
+        budget_seconds()  # refuses a wrong one
+        return self.run(matrices, shape, how)
+
+    @abstractmethod
+    def run(self, matrices: Sequence[np.ndarray], shape: Shape, how: How) -> Trace:
+        """One launch with arguments that have been checked. `lines` is empty if not traced."""
+
+    def _trace(self, shape: Shape, findings: Iterable[Finding], seen: Seen, output: str) -> Trace:
         return Trace(
             kernel=self.name,
-            M=M,
-            N=N,
-            K=K,
+            M=shape.M,
+            N=shape.N,
+            K=shape.K,
             lines=count_lines(seen.counts, self._line_of),
             findings=Findings(findings),
             samples=kept_samples(seen, self._line_of),
@@ -147,25 +165,54 @@ class SimModule:
             file=build.display_name(self._built.source),
             source=tuple(self._source),
             launches=tuple(Launched(row.blocks, row.shared_bytes) for row in seen.launches),
+            output=output,
         )
 
-    def check_memory(self, sizes: Sequence[int]) -> None:
-        """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
-        check_memory(self.name, sizes, self._runtime.memory)
+    def _line_of(self, pc: int) -> tuple[str, int, str] | None:
+        """(file, line, text) of the kernel line that a program counter belongs to."""
+        if pc not in self._lines:
+            self._lines[pc] = self._found_line(pc)
+        return self._lines[pc]
 
-    def _run(
-        self, matrices: Sequence[np.ndarray], shape: Shape, how: How
-    ) -> tuple[Seen, list[Finding]]:
-        for name, matrix in zip("ABC", matrices, strict=True):
-            _check_matrix(name, matrix)
-        self.check_memory([matrix.nbytes for matrix in matrices])
-        args = _arguments(shape)
+    def _found_line(self, pc: int) -> tuple[str, int, str] | None:
+        frame = self._built.table.locate(pc, self._built.source, build.INCLUDE)
+        if frame is None:
+            return None
+        file, line, _ = frame
+        own = file == str(self._built.source)
+        text = self._source[line - 1].strip() if own and line <= len(self._source) else ""
+        return build.display_name(file), line, text
+
+
+class LoadedModule(SimModule):
+    """A kernel file whose library is loaded into this process, at its first run.
+
+    show, stuck: of limits.Watch.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        built: build.KernelLibrary,
+        runtime: build.Runtime,
+        show: Callable[[int, int], None] | None = None,
+        stuck: Callable[[], None] | None = None,
+    ) -> None:
+        super().__init__(name, built, runtime)
+        self._show, self._stuck = show, stuck
+        self._handle: int | None = None
+
+    def run(self, matrices: Sequence[np.ndarray], shape: Shape, how: How) -> Trace:
+        """One launch in this process, of which there is one at a time."""
+        args = GemmArgs(None, None, None, *astuple(shape)[:-1], None, shape.config)
         runtime = self._runtime
         with runtime.lock:
             try:
+                if self._handle is None and not self._load(how):
+                    return self._trace(shape, self._explained(), Seen((), (), ()), runtime.output())
                 code, places = self._launch(matrices, args, how)
                 seen = Seen(runtime.counts(), runtime.samples(), places, runtime.launches())
-                raw = runtime.findings()
+                findings, output = self._explained(), runtime.output()
                 error = runtime.error(code)
                 words = refusal.take(self._library) if code else ""
             finally:
@@ -174,7 +221,31 @@ class SimModule:
             kind = RefusedError if code in RefusedError.CODES else LaunchError
             why = "; ".join(filter(None, (error, words)))
             raise kind(f"{self.name}: {why}; M={shape.M}, N={shape.N}, K={shape.K}")
-        return seen, explain(raw, self._line_of)
+        return self._trace(shape, findings, seen, output)
+
+    def _explained(self) -> list[Finding]:
+        return explain(self._runtime.findings(), self._line_of)
+
+    def _watched(self, call: Callable[[], None], how: How) -> None:
+        """Call what runs the kernel's own code. Raises SlowRunError."""
+        limits = Limits(how.threads, how.allow_slow, budget_seconds())
+        bar = Bar(self.name)
+        try:
+            Watch(self.name, self._runtime, limits, self._show or bar, self._stuck).run(call)
+        finally:
+            bar.close()
+
+    def _load(self, how: How) -> bool:
+        """Load the library. False if one of its initialisers has failed, which is a finding."""
+        runtime, path = self._runtime, os.fsencode(self._built.library)
+        self._watched(lambda: runtime.load(path, budget_seconds()), how)
+        if runtime.findings():
+            return False
+        self._library = library = ctypes.CDLL(str(self._built.library))
+        self._entry = library.gemmlab_sim_entry
+        self._workspace = library.gemmlab_sim_workspace if self._built.workspace else None
+        self._handle = self._register()
+        return True
 
     def _launch(
         self, matrices: Sequence[np.ndarray], args: GemmArgs, how: How
@@ -184,14 +255,13 @@ class SimModule:
         args.A, args.B, args.C = self._copy_in(matrices)
         starts = [runtime.offset(buffer) for buffer in (args.A, args.B, args.C)]
         places = (*matrix_places(matrices, starts), *self._arrays)
-        budget = budget_seconds()
-        runtime.begin(self._handle, how.traced, how.threads, budget, how.sms, how.order)
+        begin = (how.traced, how.threads, budget_seconds(), how.sms, how.order)
+        runtime.begin(self._handle, *begin)
         scratch = self._allocate_workspace(args)
         if scratch is None:
             return 0, places  # its function has failed, which is a finding
         codes: list[int] = []
-        watch = Watch(self.name, how.threads, runtime.progress, runtime.cancel, how.allow_slow)
-        watch.run(lambda: codes.append(runtime.call(self._entry, ctypes.byref(args))))
+        self._watched(lambda: codes.append(runtime.call(self._entry, ctypes.byref(args))), how)
         result = matrices[2]
         ctypes.memmove(result.ctypes.data, args.C, result.nbytes)
         return codes[0], (*places, *scratch)
@@ -220,7 +290,7 @@ class SimModule:
         return (Place("workspace", GLOBAL, start, call.bytes),)
 
     def _copy_in(self, matrices: Sequence[np.ndarray]) -> list[int]:
-        buffers = [self._runtime.allocate(m.nbytes, _place_in_memory(m)) for m in matrices]
+        buffers = [self._runtime.allocate(m.nbytes, place_in_memory(m)) for m in matrices]
         if None in buffers:
             raise LaunchError(f"{self.name}: this machine has no memory left for A, B and C")
         for buffer, matrix in zip(buffers, matrices, strict=True):
@@ -229,12 +299,6 @@ class SimModule:
 
     def _register(self) -> int:
         table = self._built.table
-        static = max((kernel.static_bytes for kernel in table.kernels), default=0)
-        if static > MAX_STATIC_SHARED:
-            raise BuildError(
-                f"{self.name}: {static} bytes of static __shared__ arrays, at most "
-                f"{MAX_STATIC_SHARED} are allowed; use smaller tiles or dynamic shared memory"
-            )
         handle = self._runtime.module(
             ctypes.cast(self._entry, ctypes.c_void_p),
             _integers(table.starts),
@@ -252,48 +316,14 @@ class SimModule:
             raise LaunchError(f"{self.name}: its library is not where the dynamic linker put it")
         return handle
 
-    def _line_of(self, pc: int) -> tuple[str, int, str] | None:
-        """(file, line, text) of the kernel line that a program counter belongs to."""
-        if pc not in self._lines:
-            self._lines[pc] = self._found_line(pc)
-        return self._lines[pc]
-
-    def _found_line(self, pc: int) -> tuple[str, int, str] | None:
-        frame = self._built.table.locate(pc, self._built.source, build.INCLUDE)
-        if frame is None:
-            return None
-        file, line, _ = frame
-        own = file == str(self._built.source)
-        text = self._source[line - 1].strip() if own and line <= len(self._source) else ""
-        return build.display_name(file), line, text
-
 
 @lru_cache(maxsize=64)
-def open_module(name: str, built: build.KernelLibrary, runtime: build.Runtime) -> SimModule:
+def open_module(name: str, built: build.KernelLibrary, runtime: build.Runtime) -> LoadedModule:
     """The module of a compiled kernel; one and the same for the same library."""
-    return SimModule(name, built, runtime)
+    return LoadedModule(name, built, runtime)
 
 
-def _arguments(shape: Shape) -> GemmArgs:
-    """The launcher's arguments, but for the addresses."""
-    for name in ("M", "N", "K", "config"):
-        size, allowed = getattr(shape, name), "expected a whole number of 32 bits"
-        integer(name, size, -(2**31), 2**31 - 1, allowed=allowed, kind=Integral)
-    for name in ("alpha", "beta"):
-        factor(name, getattr(shape, name))
-    *problem, config = astuple(shape)
-    return GemmArgs(None, None, None, *problem, None, config)
-
-
-def _integers(values: Sequence[int]) -> ctypes.Array:
-    return (ctypes.c_uint32 * len(values))(*values)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0))
-
-
-def _place_in_memory(matrix: np.ndarray) -> int:
+def place_in_memory(matrix: np.ndarray) -> int:
     """How far a matrix begins behind a multiple of ALLOCATED bytes, where CUDA's memory begins.
 
     A matrix that is no view is such memory itself. A view counts from the start of the array that
@@ -304,6 +334,32 @@ def _place_in_memory(matrix: np.ndarray) -> int:
         whole = whole.base
     odd = whole.ctypes.data % MALLOCATED
     return (odd + matrix.ctypes.data - whole.ctypes.data) % ALLOCATED
+
+
+def _check_static_shared(name: str, table: LineTable) -> None:
+    static = max((kernel.static_bytes for kernel in table.kernels), default=0)
+    if static > MAX_STATIC_SHARED:
+        raise BuildError(
+            f"{name}: {static} bytes of static __shared__ arrays, at most {MAX_STATIC_SHARED} are "
+            "allowed; use smaller tiles or dynamic shared memory"
+        )
+
+
+def _check_shape(shape: Shape) -> None:
+    """Refuse numbers that a launcher's arguments cannot hold."""
+    for name in ("M", "N", "K", "config"):
+        size, allowed = getattr(shape, name), "expected a whole number of 32 bits"
+        integer(name, size, -(2**31), 2**31 - 1, allowed=allowed, kind=Integral)
+    for name in ("alpha", "beta"):
+        factor(name, getattr(shape, name))
+
+
+def _integers(values: Sequence[int]) -> ctypes.Array:
+    return (ctypes.c_uint32 * len(values))(*values)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _check_matrix(name: str, matrix: np.ndarray) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import ArgumentError
 from ..layouts.shared import formula
-from .lines import SharedArray
+from .lines import DYNAMIC_ARRAY, SharedArray
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +21,7 @@ _ARRAY = re.compile(
     r"__shared__[^;(]*?(?:__align__\([^)]*\)|alignas\([^)]*\))?[^;(\[]*?"
     r"\b(\w+)((?:\s*\[[^\]]+\])+)\s*;"
 )
+_DYNAMIC = re.compile(r"\bextern\s+__shared__\b[^;]*?\b(\w+)\s*\[\s*\]\s*;")
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,16 @@ def array_places(arrays: Iterable[SharedArray], source: Sequence[str]) -> tuple[
     text = "\n".join(source)
     places = []
     for array in arrays:
-        name = plain_name(array.name)
+        name = _dynamic_name(text) if array.name == DYNAMIC_ARRAY else plain_name(array.name)
         shape = array_shape(text, name, array.bytes)
         places.append(Place(name, SHARED, array.offset, array.bytes, shape))
     return tuple(places)
+
+
+def _dynamic_name(source: str) -> str:
+    """What the source calls its dynamic shared array, if it has one name for it."""
+    names = set(_DYNAMIC.findall(source))
+    return names.pop() if len(names) == 1 else DYNAMIC_ARRAY
 
 
 def plain_name(symbol: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from .abi import LineOf
 from .counts import OPS, LineCount, reading_order
@@ -42,6 +44,7 @@ class Trace:
     what is wrong, empty for a correct kernel. samples: some requests of each line, with the
     addresses of their lanes; places: the matrices and arrays that lie there. file, source: the
     kernel's file as it was compiled. launches: what its launcher has launched, in that order.
+    output: what the kernel and its launcher have printed.
     """
 
     kernel: str
@@ -55,6 +58,7 @@ class Trace:
     file: str = ""
     source: tuple[str, ...] = ()
     launches: tuple[Launched, ...] = ()
+    output: str = ""
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Sums by op: requests, wavefronts, conflicts, sectors and the minima."""
@@ -73,11 +77,32 @@ class Trace:
         }
         return {**size, **rows, "totals": self.totals()}
 
+    def plain(self) -> dict:
+        """All of it as plain data, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, data: dict) -> Trace:
+        """What `plain` gave, after JSON has made lists of its tuples."""
+        tuples: dict[str, Any] = {
+            name: tuple(_with_tuples(kind, row) for row in data[name])
+            for name, kind in (
+                *(("lines", LineCount), ("findings", Finding), ("samples", Sample)),
+                *(("places", Place), ("launches", Launched)),
+            )
+        }
+        findings = Findings(tuples.pop("findings"))
+        return cls(**{**data, **tuples, "findings": findings, "source": tuple(data["source"])})
+
     def __repr__(self) -> str:
         return as_text(self)
 
     def _repr_html_(self) -> str:
         return as_html(self)
+
+
+def _with_tuples(kind: Callable, row: dict) -> Any:
+    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
 
 
 def kept_samples(seen: Seen, line_of: LineOf) -> tuple[Sample, ...]:

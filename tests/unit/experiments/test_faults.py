@@ -15,6 +15,7 @@ from sampling import sampled
 
 import gemmlab as lab
 from gemmlab import measurements, record
+from gemmlab.core import worker as sandbox_process
 from gemmlab.core.errors import ArgumentError, LaunchError, MeasurementError
 from gemmlab.core.paths import kernels_folder
 from gemmlab.experiments.faults import process as _fault_trial
@@ -24,7 +25,6 @@ from gemmlab.experiments.faults import try_wait as try_wait_probe
 from gemmlab.experiments.faults.kernels import FAULTS
 from gemmlab.experiments.faults.runs import Outcome
 from gemmlab.gpu import build
-from gemmlab.gpu import worker as sandbox_process
 from gemmlab.gpu.ptxas import parse, ptxas_log
 from gemmlab.gpu.toolchain import FLAGS, gencode, nvcc
 from gemmlab.measurements.store import SECTIONS, Measurements, save

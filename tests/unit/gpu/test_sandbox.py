@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import gemmlab as lab
+from gemmlab.core import worker
 from gemmlab.core.errors import (
     ArgumentError,
     ContextLostError,
@@ -22,7 +23,7 @@ from gemmlab.core.errors import (
     RefusedError,
     TrialError,
 )
-from gemmlab.gpu import sandbox, worker
+from gemmlab.gpu import sandbox
 from gemmlab.gpu.sandbox import Attempt, Sandbox
 from gemmlab.run import kernel as run
 from gemmlab.run.sandbox_process import handle_of

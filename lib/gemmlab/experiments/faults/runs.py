@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 
 from ...core.errors import MeasurementError
 from ...core.precision import PRECISIONS
+from ...core.worker import START_SECONDS, Worker
 from ...gpu import build, requirements
-from ...gpu.sandbox import Attempt
+from ...gpu.sandbox import VARIABLES, Attempt
 from ...gpu.turns import alone
-from ...gpu.worker import START_SECONDS, Worker
 from ...run.backend import default_backend
 from ...run.kernel import Kernel
 from ...steps import registry
@@ -76,7 +76,7 @@ def measure(names: Sequence[str] = tuple(FAULTS)) -> dict:
 
 def _tried(name: str, turn: threading.Lock) -> Outcome:
     """The outcome of one, whose process is ended whatever happens. One launches at a time."""
-    worker = Worker(COMMAND)  # starts while nvcc runs
+    worker = Worker(COMMAND, VARIABLES)  # starts while nvcc runs
     try:
         kernel = fault(name)
         build.load(kernel, PRECISION)

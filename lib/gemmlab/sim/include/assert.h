@@ -1,4 +1,5 @@
-// assert() of a kernel: stops its block and says where, instead of ending the process.
+// assert() of a kernel: stops its block and says where, instead of ending the process. No guard: as
+// the C library's, it may be included again.
 #include "gemmlab_sim/abi.h"
 
 #undef assert

@@ -5,7 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+
+#include "assert.h"
 
 #include "gemmlab_sim/qualifiers.h"
 #include "gemmlab_sim/vector_types.h"

@@ -6,6 +6,7 @@ from ..abi import RawFinding
 
 # Nothing is mapped below: a small address is an index into nothing.
 _NULL_PAGES = 2**32
+_LAUNCHER, _INITIALISER = 1, 2  # runtime/order/findings.h's Role
 
 
 def name(text: bytes | None) -> str:
@@ -14,7 +15,11 @@ def name(text: bytes | None) -> str:
 
 
 def who(row: RawFinding) -> str:
-    """The thread that a finding is about."""
+    """The thread, or the code of the host, that a finding is about."""
+    if row.role == _LAUNCHER:
+        return "the launcher"
+    if row.role == _INITIALISER:
+        return "the initialiser of a variable, which runs when the kernel is loaded,"
     return f"thread {row.thread} of block {row.block}"
 
 
@@ -151,9 +156,12 @@ def _bad_address(row: RawFinding, line: str, other: str) -> str:
 
 
 def _stack_overflow(row: RawFinding, line: str, other: str) -> str:
+    if row.role:
+        return f"{who(row)} calls itself without end, or has local arrays that are too large"
     return (
-        f"the local arrays of {who(row)} do not fit in the simulator's 56 KiB for each; make "
-        "them smaller (on a GPU they would not fit in registers either)"
+        f"the local arrays of {who(row)} do not fit in the simulator's 56 KiB for each, or a "
+        "function calls itself without end; make them smaller (on a GPU they would not fit in "
+        "registers either)"
     )
 
 
@@ -162,6 +170,13 @@ def _division_by_zero(row: RawFinding, line: str, other: str) -> str:
 
 
 def _endless_loop(row: RawFinding, line: str, other: str) -> str:
+    if row.role == _INITIALISER:
+        return f"{who(row)} is in a loop without end; let the loop end"
+    if row.role:
+        return (
+            f"{who(row)} is in a loop without end: for {row.number[0] / 1000:g} s it has launched "
+            "nothing. Let the loop end (GEMMLAB_SIM_BUDGET_S sets the seconds)"
+        )
     return (
         f"{who(row)} goes round a loop at {line} without end: for {row.number[0] / 1000:g} s no "
         "thread of its block has returned or passed a barrier. Let the loop end; if it polls what "
@@ -171,11 +186,11 @@ def _endless_loop(row: RawFinding, line: str, other: str) -> str:
 
 
 def _launcher_fault(row: RawFinding, line: str, other: str) -> str:
-    if row.number[0]:
-        return "the launcher throws an exception; let it return a cudaError_t"
+    if row.role == _INITIALISER:
+        return f"{who(row)} uses an address that is no memory; check its pointers"
     return (
-        "the launcher, which runs on the host, uses an address that is no memory, or divides by "
-        "zero; A, B and C are the device's, and threadIdx and its relatives exist in kernels only"
+        "the launcher, which runs on the host, uses an address that is no memory; A, B and C are "
+        "the device's, and threadIdx and its relatives exist in kernels only"
     )
 
 
@@ -183,6 +198,27 @@ def _assertion(row: RawFinding, line: str, other: str) -> str:
     what = name(row.name)
     stopped = "stops itself with __trap()" if what == "__trap()" else f"fails assert({what})"
     return f"{who(row)} {stopped}; look at what leads there"
+
+
+def _ended(row: RawFinding, line: str, other: str) -> str:
+    remedy = "return a cudaError_t" if row.role == _LAUNCHER else "return"
+    if (call := name(row.name)) == "abort()":
+        call += ", or the C library would, because memory is damaged"
+    return f"{who(row)} would end the whole process, by {call}; let it {remedy} instead"
+
+
+def _thrown(row: RawFinding, line: str, other: str) -> str:
+    what = f"throws {name(row.name)}" if row.name else "ends in std::terminate"
+    if row.role:
+        return f"{who(row)} {what}, and nobody catches it; let it return a cudaError_t"
+    return f"{who(row)} {what}, and a kernel has no exceptions; let it write what went wrong to C"
+
+
+def _many_launches(row: RawFinding, line: str, other: str) -> str:
+    return (
+        f"the launcher is in a loop without end: it has launched {row.number[0]:,} kernels. Let "
+        "the loop end, or let a kernel do more"
+    )
 
 
 def _cancelled(row: RawFinding, line: str, other: str) -> str:
@@ -210,4 +246,7 @@ KINDS = (
     ("endless-loop", True, _endless_loop),
     ("launcher", True, _launcher_fault),
     ("assertion", True, _assertion),
+    ("ended", True, _ended),
+    ("exception", True, _thrown),
+    ("endless-loop", True, _many_launches),
 )

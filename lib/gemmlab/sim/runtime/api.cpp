@@ -1,4 +1,6 @@
 // What Python calls (gemmlab/sim/module.py), and what a kernel asks about itself.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -6,6 +8,7 @@
 #include "engine/fault.h"
 #include "engine/grid.h"
 #include "engine/limits.h"
+#include "engine/output.h"
 #include "engine/watchdog.h"
 #include "operations/grid_dependency.h"
 
@@ -28,6 +31,30 @@ struct Session {
   std::vector<LaunchRow> launches;
 };
 Session session;
+
+// More launches than that are a loop without end.
+constexpr size_t MOST_LAUNCHES = 10000;
+
+void begin(const Module* module, bool traced, double budget) {
+  session.module = module;
+  session.traced = traced;
+  session.results = {};
+  session.results.findings.reserve(64);
+  session.launches.clear();
+  last_error = {};
+  budget_seconds = budget;
+  progress.done = progress.all = progress.headway = 0;
+  output.clear();
+  hooks = traced ? u32(HOOKS_TRACE) : 0u;
+}
+
+// Calls code of the host. A fault of its own is a finding; then returns false.
+bool call(const HostCode& code, int (*entry)(const void*), const void* arguments, int& result) {
+  Finding fault;
+  if (call_host(code, entry, arguments, result, fault)) return true;
+  session.results.findings.add(fault);
+  return false;
+}
 
 struct CountRow {
   u32 what, pc, op, width;
@@ -82,34 +109,52 @@ void gemmlab_sim_free_all() { sim::arena.clear(); }
 // the launcher is told of. order: in which blocks are dispatched, a seed (engine/turns.h).
 void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double budget_s, int sms,
                        uint32_t order) {
-  sim::session.module = static_cast<const sim::Module*>(module);
-  sim::session.traced = traced != 0;
+  sim::begin(static_cast<const sim::Module*>(module), traced != 0, budget_s);
   sim::session.workers = std::max(workers, 1u);
   sim::session.order = order;
-  sim::session.results = {};
-  sim::session.launches.clear();
   sim::multiprocessors = sms;
-  sim::last_error = {};
-  sim::budget_seconds = budget_s;
-  sim::progress.done = sim::progress.all = 0;
   sim::grid_writes.begin();
-  sim::hooks = traced ? sim::u32(sim::HOOKS_TRACE) : 0u;
 }
 
 // Runs the launcher. A fault of its own is a finding, and the result is then 0.
 int gemmlab_sim_call(int (*entry)(const void*), const void* arguments) {
   int result = 0;
-  sim::Finding fault;
-  if (!sim::call_launcher(entry, arguments, *sim::session.module, result, fault))
-    sim::session.results.findings.add(fault);
-  return result;
+  const bool done =
+      sim::call({sim::Role::LAUNCHER, sim::session.module, nullptr}, entry, arguments, result);
+  return done ? result : 0;
 }
 
-// From another thread: how many blocks are done, and how many there are.
-void gemmlab_sim_progress(uint64_t* done, uint64_t* all) {
+// Loads a kernel's library, which runs its static initialisers. Returns its handle; null if it
+// cannot be loaded, or if an initialiser has failed, which is a finding.
+void* gemmlab_sim_load(const char* path, double budget_s) {
+  struct Loading {
+    const char* path;
+    void* handle;
+  } loading = {path, nullptr};
+  sim::begin(nullptr, false, budget_s);
+  const auto load = [](const void* arguments) {
+    auto& loading = *static_cast<Loading*>(const_cast<void*>(arguments));
+    loading.handle = dlopen(loading.path, RTLD_NOW);
+    return 0;
+  };
+  int result = 0;
+  sim::call({sim::Role::INITIALISER, nullptr, path}, load, &loading, result);
+  return loading.handle;
+}
+
+// From another thread: how many blocks are done, how many there are, and the count of headway.
+void gemmlab_sim_progress(uint64_t* done, uint64_t* all, uint64_t* headway) {
   *done = sim::progress.done;
   *all = sim::progress.all;
+  *headway = sim::progress.headway;
 }
+
+// From another thread: the launcher is in a loop without end, and stops.
+void gemmlab_sim_give_up() { sim::give_up_host(); }
+
+// What was printed, up to a zero, and how many calls of printf found no room.
+const char* gemmlab_sim_output() { return sim::output.text(); }
+uint64_t gemmlab_sim_output_left_out() { return sim::output.left_out(); }
 
 // From another thread: the launch stops.
 void gemmlab_sim_cancel() { sim::hooks |= sim::HOOKS_CANCEL; }
@@ -150,7 +195,15 @@ const char* gemmlab_sim_reason() { return sim::last_error.reason; }
 
 int sim_launch(const SimLaunch* launch, void (*body)(void*), void* arguments) {
   sim::Session& session = sim::session;
+  if (session.launches.size() == sim::MOST_LAUNCHES) {
+    sim::Finding finding = {sim::Kind::MANY_LAUNCHES};
+    finding.number[0] = sim::i64(sim::MOST_LAUNCHES);
+    sim::stop_caller(finding, __builtin_return_address(0));
+  }
+  const sim::Uninterrupted here;
   if (const int error = sim::check_launch(*launch, *session.module)) return error;
+  ++sim::progress.headway;
+  sim::output.begin_launch();
   const sim::Launch all = {
       launch->grid, launch->block,  launch->cluster, launch->dynamic_bytes, body,
       arguments,    session.module, session.traced,  session.order,         launch->dependent != 0};
@@ -173,11 +226,10 @@ SimIndex sim_block_size() { return sim::running_fiber()->worker->launch().block;
 SimIndex sim_grid_size() { return sim::running_fiber()->worker->launch().grid; }
 
 void sim_assertion_failed(const char* expression) {
-  sim::Fiber* fiber = sim::running_fiber();
-  if (!fiber) __builtin_trap();  // the launcher's: fault.cpp
-  sim::Finding finding = {sim::Kind::ASSERTION, fiber->pc_of(__builtin_return_address(0))};
+  sim::Finding finding = {sim::Kind::ASSERTION};
   finding.name = expression;
-  fiber->worker->abandon(*fiber, finding);
+  sim::stop_caller(finding, __builtin_return_address(0));
+  __builtin_trap();
 }
 
 void sim_syncthreads(int line) {

@@ -1,6 +1,7 @@
 // The whole runtime as one unit: it compiles in half the time, and the hooks' callees are inlined.
 #include "engine/context.cpp"
 #include "engine/stacks.cpp"
+#include "engine/output.cpp"
 #include "memory/arena.cpp"
 #include "engine/module.cpp"
 #include "memory/shared_memory.cpp"
@@ -31,6 +32,7 @@
 #include "operations/cp_async.cpp"
 #include "operations/polling.cpp"
 #include "hooks.cpp"
+#include "operations/host_library.cpp"
 #include "operations/atomics.cpp"
 #include "operations/collectives.cpp"
 #include "operations/ldmatrix.cpp"

@@ -100,6 +100,41 @@ inline cudaError_t cudaPeekAtLastError() { return static_cast<cudaError_t>(sim_l
 inline const char* cudaGetErrorName(cudaError_t error) { return sim_error_name(error); }
 inline const char* cudaGetErrorString(cudaError_t error) { return sim_error_string(error); }
 
+enum cudaMemcpyKind : int {
+  cudaMemcpyHostToHost = 0,
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost = 2,
+  cudaMemcpyDeviceToDevice = 3,
+  cudaMemcpyDefault = 4,
+};
+
+// A __device__ or __constant__ variable is one of this machine's, here.
+template <class T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind = cudaMemcpyHostToDevice) {
+  if (offset > sizeof symbol || bytes > sizeof symbol - offset) return cudaErrorInvalidValue;
+  std::memcpy(reinterpret_cast<char*>(&symbol) + offset, from, bytes);
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                 cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+  if (offset > sizeof symbol || bytes > sizeof symbol - offset) return cudaErrorInvalidValue;
+  std::memcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes);
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                    cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                    cudaStream_t = nullptr) {
+  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
+  *address = &symbol;
+  return cudaSuccess;
+}
+
 // Memory of a kernel's arguments is this machine's own; streams order nothing.
 inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t) {
   unsigned char* byte = static_cast<unsigned char*>(memory);

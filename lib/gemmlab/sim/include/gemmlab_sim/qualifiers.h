@@ -7,7 +7,7 @@
 #define __global__ __attribute__((noinline))
 #define __device__
 #define __host__
-#define __constant__ const
+#define __constant__
 #define __restrict__ __restrict
 #define __grid_constant__
 // Makes room for as many instructions before the kernel as it may have threads: that is how the
@@ -22,7 +22,7 @@
 
 // One OS thread runs one block at a time, so what is private to the OS thread is shared by the
 // block. A thread_local inside a function is static, as a __shared__ array is.
-// Dynamic shared memory is `extern __shared__ unsigned char smem[];`, by that name.
+// Dynamic shared memory is `extern __shared__ float any_name[];`.
 // Constant initialisation: otherwise an array of float4 gets a flag, in shared memory, that says
 // whether its (empty) constructors have run.
 // Used: else the compiler takes an array that no code writes for zeros, and leaves out the reads

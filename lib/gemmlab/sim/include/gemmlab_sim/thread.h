@@ -1,5 +1,7 @@
 // threadIdx, blockIdx, blockDim, gridDim, dim3, __syncthreads.
 #pragma once
+#include <cstdio>
+
 #include "abi.h"
 #include "vector_types.h"
 
@@ -34,6 +36,24 @@ constexpr gemmlab_sim::Index<sim_block_index> blockIdx{};
 constexpr gemmlab_sim::Index<sim_block_size> blockDim{};
 constexpr gemmlab_sim::Index<sim_grid_size> gridDim{};
 constexpr int warpSize = 32;
+
+namespace gemmlab_sim {
+template <class T>
+__forceinline__ const T& printed(const T& value) {
+  return value;
+}
+template <SimIndex (*Get)(), unsigned SimIndex::* Axis>
+__forceinline__ unsigned printed(const Coordinate<Get, Axis>& value) {
+  return value;
+}
+}  // namespace gemmlab_sim
+
+// Found before the C library's, which would get threadIdx.x as the object that it is here.
+template <class First, class... Rest>
+__forceinline__ int printf(const char* format, const First& first, const Rest&... rest) {
+  int (*const print)(const char*, ...) = printf;
+  return print(format, gemmlab_sim::printed(first), gemmlab_sim::printed(rest)...);
+}
 
 __forceinline__ void __trap() { sim_assertion_failed("__trap()"); }
 

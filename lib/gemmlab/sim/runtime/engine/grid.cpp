@@ -31,7 +31,7 @@ bool run_blocks(Worker& worker, Cluster& cluster, u32 group, u32 rank, const Lau
     const u64 number = cluster.next(begun && !(hooks & HOOKS_CANCEL));
     if (number == Grid::NONE) return true;
     worker.run_block(launch.block_of(number, rank));
-    ++progress.done;
+    if (!(hooks & HOOKS_CANCEL)) ++progress.done;  // a block that was given up is no progress
   }
 }
 

@@ -11,9 +11,10 @@ struct Results {
   Findings findings;
 };
 
-// Blocks of the launches since it was last set to zero; any thread may look.
+// Blocks of the launches since it was last set to zero, and a number that grows as long as any of
+// them, or the launcher, makes headway (watchdog.h); any thread may look.
 struct Progress {
-  std::atomic<u64> done{0}, all{0};
+  std::atomic<u64> done{0}, all{0}, headway{0};
 };
 extern Progress progress;
 

@@ -3,13 +3,15 @@
 #include <link.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace sim {
 
 namespace {
 
 struct Search {
-  uintptr_t address;
+  uintptr_t address;  // 0: look for the path
+  const char* path;
   Module* found;
 };
 
@@ -24,7 +26,9 @@ bool holds_address(const dl_phdr_info& library, uintptr_t address) {
 
 int visit(dl_phdr_info* library, size_t, void* data) {
   const Search& search = *static_cast<Search*>(data);
-  if (!holds_address(*library, search.address)) return 0;
+  const bool is_it = search.address ? holds_address(*library, search.address)
+                                    : std::strcmp(library->dlpi_name, search.path) == 0;
+  if (!is_it) return 0;
   Module& module = *search.found;
   module.code = library->dlpi_addr;
   for (int i = 0; i < library->dlpi_phnum; ++i) {
@@ -44,7 +48,12 @@ int visit(dl_phdr_info* library, size_t, void* data) {
 }  // namespace
 
 bool find_library(uintptr_t address, Module& module) {
-  Search search = {address, &module};
+  Search search = {address, nullptr, &module};
+  return dl_iterate_phdr(visit, &search) == 1;
+}
+
+bool find_library(const char* path, Module& module) {
+  Search search = {0, path, &module};
   return dl_iterate_phdr(visit, &search) == 1;
 }
 

@@ -42,8 +42,10 @@ struct Module {
   u32 site(u32 pc) const { return pc < site_of_pc.size() ? site_of_pc[pc] : pc; }
 };
 
-// Finds the library that holds `address`. Returns false if there is none.
+// Finds the library that holds `address`, or that was loaded from `path`. Returns false if there is
+// none.
 bool find_library(uintptr_t address, Module& module);
+bool find_library(const char* path, Module& module);
 
 // Where the library's thread-local segment is for the calling OS thread.
 char* shared_segment(const Module& module);

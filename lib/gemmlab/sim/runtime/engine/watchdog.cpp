@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "fault.h"
+#include "grid.h"
 #include "worker.h"
 
 namespace sim {
@@ -26,22 +27,26 @@ void Watchdog::watch(const std::vector<std::unique_ptr<Cluster>>& clusters, u32 
   std::vector<Seen> seen(count);
   std::unique_lock lock(mutex_);
   while (!changed_.wait_for(lock, TICK, [&] { return left_ == threads.size(); })) {
-    for (u32 i = 0; i < count; ++i) look(*clusters[i], seen[i]);
+    bool headway = false;
+    for (u32 i = 0; i < count; ++i) headway |= look(*clusters[i], seen[i]);
+    progress.headway += headway;
     if (!(hooks & HOOKS_CANCEL)) continue;
     for (std::thread& thread : threads) pthread_kill(thread.native_handle(), INTERRUPTION);
   }
 }
 
-void Watchdog::look(Cluster& cluster, Seen& seen) {
-  if (cluster.is_parked()) return;
+bool Watchdog::look(Cluster& cluster, Seen& seen) {
+  if (cluster.is_parked()) return false;
   const u32 headway = cluster.headway();
-  if (!cluster.is_busy() || headway != seen.headway)
+  const bool moved = headway != seen.headway;
+  if (!cluster.is_busy() || moved)
     seen = {headway, 0};
   else if (++seen.ticks * TICK > std::chrono::duration<double>(budget_seconds)) {
     cluster.give_up();
     hooks |= HOOKS_CANCEL;
     bitten_ = true;
   }
+  return moved;
 }
 
 }  // namespace sim

@@ -37,7 +37,8 @@ class Watchdog {
   struct Seen {
     u32 headway = 0, ticks = 0;
   };
-  void look(Cluster& cluster, Seen& seen);
+  // Returns whether the cluster has made headway.
+  bool look(Cluster& cluster, Seen& seen);
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -25,8 +25,12 @@ enum class Kind : u32 {
   DIVISION_BY_ZERO,
   CANCELLED,
   ENDLESS_LOOP,    // number: milliseconds without headway
-  LAUNCHER_FAULT,  // a fault of the launcher, which is host code; number: was it thrown
+  LAUNCHER_FAULT,  // a bad address of host code
   ASSERTION,       // name: the expression of assert()
+  ENDED,           // it would end the process; name: by which call
+  THROWN,          // nobody catches it; name: the exception, null if it is none
+  MANY_LAUNCHES,   // of one launcher; number: how many
+                   // Of the host's code, number 1 to 3: further pcs, outwards; 0: none.
   // Of asynchronous operations (gemmlab/sim/messages/asynchronous.py); name: the operation.
   READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory;
                            // number, for global memory: true, the thread that has started it
@@ -70,12 +74,15 @@ enum class Kind : u32 {
   GLOBAL_WRITE_WRITE,  // both write
 };
 
+// Whose mistake it is: that of a thread of the kernel, or of code that runs on the host.
+enum class Role : u32 { THREAD, LAUNCHER, INITIALISER };
+
 // Plain data, also for ctypes.
 struct Finding {
   Kind kind;
   u32 pc = 0, other_pc = 0;  // 0: none
   u32 block = 0, thread = 0;
-  u32 reserved = 0;
+  Role role = Role::THREAD;
   u64 count = 1;
   i64 number[4] = {};
   const char* name = nullptr;
@@ -85,6 +92,8 @@ struct Finding {
 class Findings {
  public:
   void clear() { list_.clear(); }
+  // So many find room without the heap, which a fault of the launcher may leave locked for ever.
+  void reserve(size_t count) { list_.reserve(count); }
   // Adds to the count of an equal one (kind and places); keeps the details of the lowest block.
   void add(const Finding& finding);
   void add(const Findings& others);

@@ -1,4 +1,4 @@
-"""The process that tries kernels, seen from here: requests, answers with a time limit, its end."""
+"""A process that runs kernels, seen from here: requests, answers with a time limit, its end."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 START_SECONDS = 120.0  # Python, torch and a CUDA context: 3 to 5 s, more from a cold disk
 
@@ -20,13 +21,18 @@ class Worker:
     """The other process: started once, asked again and again, stopped when it cannot go on.
 
     command: what it runs: a program that reads a request a line and answers each by a line of JSON.
+    variables: further ones of its environment. files: descriptors that it shares with us.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        variables: Mapping[str, str] | None = None,
+        files: Sequence[int] = (),
+    ) -> None:
         self.ready = False  # whether it came as far as taking requests
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process)
-        # Each matrix an allocation of its own, so that leaving it is more often seen.
-        environment = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+        environment = {**os.environ, **(variables or {})}
         paths = [str(Path(__file__).resolve().parents[2]), environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
         # A session of its own: the notebook's Ctrl-C is not for it.
@@ -37,26 +43,36 @@ class Worker:
             stderr=self._errors,
             env=environment,
             start_new_session=True,
+            pass_fds=files,
         )
         assert self._process.stdin and self._process.stdout
         self._requests, self._answers = self._process.stdin, self._process.stdout
         self._pending = b""
 
-    def ask(self, request: dict, seconds: float) -> dict:
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
         """The answer to a request, as the process gives it; also the one at its start, if bad.
 
         Raises TimeoutError after `seconds`, EOFError if the process ended, ValueError for an answer
         that is not a table in JSON.
         """
+        if refused := self.send({**request, "seconds": seconds}):
+            return refused
+        return self.receive(seconds)
+
+    def send(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Send a request, once the process is ready; what it says at its start if it is not.
+
+        Raises as `receive` does.
+        """
         if not self.ready:
-            first = self._answer(START_SECONDS)
+            first = self.receive(START_SECONDS)
             if "ready" not in first:
                 return first
             self.ready = True
         with suppress(BrokenPipeError):  # it ended: the missing answer says so
-            self._requests.write(json.dumps({**request, "seconds": seconds}).encode() + b"\n")
+            self._requests.write(json.dumps(request).encode() + b"\n")
             self._requests.flush()
-        return self._answer(seconds)
+        return None
 
     def stop(self) -> None:
         """End the process, whatever it is at."""
@@ -74,11 +90,16 @@ class Worker:
         code = self._process.returncode
         if code is not None and code < 0:
             return signal.Signals(-code).name
+        return self.last_line() or f"exit status {code}"
+
+    def last_line(self) -> str:
+        """The last line that was written to standard error; "" if there is none."""
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
-        return lines[-1].strip() if lines else f"exit status {code}"
+        return lines[-1].strip() if lines else ""
 
-    def _answer(self, seconds: float) -> dict:
+    def receive(self, seconds: float) -> dict[str, Any]:
+        """The next line of the process. Raises TimeoutError, EOFError and ValueError, as `ask`."""
         deadline = time.monotonic() + seconds
         pipe = self._answers.fileno()
         poll = select.poll()
