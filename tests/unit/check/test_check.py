@@ -46,7 +46,9 @@ WRONG = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sampled(registry.names(), always=lambda name: "any_shape" in name))
+@pytest.mark.parametrize(
+    "name", sampled(registry.names(), of=6, always=lambda name: name == "tma_08_any_shape")
+)
 def test_every_step_is_right(name):
     report = lab.check(name, device="cpu")
     assert report.ok, report
