@@ -90,7 +90,7 @@ def test_a_good_kernel_is_benchmarked_and_judged():
     assert rows.source == "live" and rows.row("mine").tflops > 0
     assert lab.exercises.judge(mine, conflicts=0, faster_than="sgemm_01_naive").solved
     verdict = lab.exercises.judge(mine, faster_than=LIKE, by=3.0)
-    assert not verdict.solved and "3 times is asked for" in verdict.message
+    assert not verdict.solved and "3 times is required" in verdict.message
 
 
 def test_a_kernel_that_hangs_is_stopped(monkeypatch):

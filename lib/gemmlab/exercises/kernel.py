@@ -218,7 +218,7 @@ def _speed(handle: Kernel, rival: _Rival) -> list[str]:
     ours, theirs = (result.row(one.title, size).time_us for one in (handle, other))
     said = f"{theirs / ours:.3g} times as fast as {other.title} at {size}, measured in turns"
     if theirs / ours < rival.by:
-        raise _NotYetError(f"right, and {said}; {rival.by:g} times is asked for.")
+        raise _NotYetError(f"right, and {said}; {rival.by:g} times is required.")
     return [said]
 
 

@@ -32,8 +32,11 @@ class Origins:
         return "the end of the file"
 
     def translate(self, text: str, file: str) -> str:
-        """`text`, with each line that it names of the file `file` as the reader knows it."""
-        places = re.compile(rf"(?:{re.escape(file)}:|\b[Ll]ine )(\d+)")
+        """`text`, with each line that it names of the file `file` as the reader knows it.
+
+        A line that says what it is of stays: it has been translated.
+        """
+        places = re.compile(rf"(?:{re.escape(file)}:|\b[Ll]ine )(\d+)\b(?! of )")
         return places.sub(lambda found: self.place(int(found[1])), text)
 
 

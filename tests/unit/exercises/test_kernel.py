@@ -243,7 +243,7 @@ def test_on_a_gpu_the_speed_counts(on_a_gpu):
     on_a_gpu[SWIZZLED] = 110.0
     verdict = exercises.judge(SWIZZLED, faster_than=PLAIN, by=1.2)
     assert not verdict.solved
-    assert "1.09 times as fast as" in verdict.message and "1.2 times is asked" in verdict.message
+    assert "1.09 times as fast as" in verdict.message and "1.2 times is required" in verdict.message
 
 
 def test_a_launch_that_fails_is_no_answer_and_a_lost_context_an_error(on_a_gpu, monkeypatch):
