@@ -36,25 +36,6 @@ _SILENCE = 30.0  # seconds: a process that runs a kernel says several times a se
 CONNECTION_LOST = 3  # exit status
 _KEEP = 2**26  # bytes of shared memory that stay from one launch to the next
 
-
-@dataclass(frozen=True)
-class Lost:
-    """How a kernel's process ended before it answered: an exit status, or minus a signal."""
-
-    status: int
-    said: str
-
-    def __str__(self) -> str:
-        if self.status < 0:
-            how = f"was ended by {signal.Signals(-self.status).name}"
-            hint = _HINTS.get(-self.status, "")
-        else:
-            how = f"has ended, with exit status {self.status}"
-            hint = _CLOSED if self.status == CONNECTION_LOST else ""
-        said = f" ({self.said})" if self.said else ""
-        return f"{how}{said}{hint}"
-
-
 _WHERE = "The process of its own in which the kernel runs"
 _UNHARMED = "This notebook is unharmed"
 _STUCK = (
@@ -73,6 +54,24 @@ _HINTS: dict[int, str] = {
     signal.SIGKILL: ", by itself, or by the system because it used up the memory",
     signal.SIGXCPU: ": it has used more processor time than a launch may",
 }
+
+
+@dataclass(frozen=True)
+class Lost:
+    """How a kernel's process ended before it answered: an exit status, or minus a signal."""
+
+    status: int
+    said: str
+
+    def __str__(self) -> str:
+        if self.status < 0:
+            how = f"was ended by {signal.Signals(-self.status).name}"
+            hint = _HINTS.get(-self.status, "")
+        else:
+            how = f"has ended, with exit status {self.status}"
+            hint = _CLOSED if self.status == CONNECTION_LOST else ""
+        said = f" ({self.said})" if self.said else ""
+        return f"{how}{said}{hint}"
 
 
 class ApartModule(SimModule):
@@ -154,6 +153,7 @@ class Process:
 
     def _ask(self, worker: Worker, source: SimSource, message: dict, bar: Bar) -> dict | Lost:
         """Send a request and wait for its answer, whatever happens there or here."""
+        begun = False
         try:
             if refused := worker.send(message):
                 raise EOFError(refused)
@@ -161,9 +161,11 @@ class Process:
             while True:
                 answer = worker.receive(_SILENCE)
                 if "pid" in answer:
-                    self._pid = answer["pid"]
+                    self._pid, begun = answer["pid"], True
                 elif "blocks" in answer:
                     bar(*answer["blocks"])
+                elif "ended" in answer and self._pid and not begun:
+                    self._pid = 0  # it ended while it was idle, and another one has the request
                 elif "ended" in answer:
                     self._pid, self._loaded = 0, None
                     return Lost(answer["ended"], worker.last_line())
@@ -182,7 +184,11 @@ class Process:
             self.end()
             return Lost(-signal.SIGKILL, f"it did not answer: {type(error).__name__}")
         except BaseException:  # Ctrl-C
-            self._stop_copy(worker)
+            if begun:
+                _kill(self._pid)
+                self._leave(worker)
+            else:  # it is not known which copy has the request
+                self.end()
             raise
 
     def _leave(self, worker: Worker, request: dict | None = None) -> None:
@@ -198,13 +204,6 @@ class Process:
             self.end()
             raise
         self._pid, self._loaded = 0, None
-
-    def _stop_copy(self, worker: Worker) -> None:
-        if self._pid:
-            _kill(self._pid)
-            self._leave(worker)
-        else:  # it has not said yet who it is
-            self.end()
 
     def _ready_worker(self) -> Worker:
         if self._worker is None:

@@ -59,8 +59,8 @@ class Copy:
         """Answer the request and those that follow, until one is to close or went wrong."""
         os.setpgid(0, 0)
         _limit()
-        self._say(pid=os.getpid())
         while "source" in request:
+            self._say(pid=os.getpid())  # the request is this copy's: if it ends, then because of it
             self._launch(request)
             if not (line := sys.stdin.readline()):
                 break
