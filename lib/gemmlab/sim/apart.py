@@ -117,6 +117,7 @@ class Process:
         self._memory = -1  # descriptor of the shared memory
         self._loaded: SimSource | None = None  # what the copy has
         self._pid = 0  # of the copy, 0 if there is none
+        self._begun = False  # whether it has said that it has the present request
 
     def warm(self) -> None:
         """Start it, so that it is ready when a kernel is."""
@@ -153,25 +154,13 @@ class Process:
 
     def _ask(self, worker: Worker, source: SimSource, message: dict, bar: Bar) -> dict | Lost:
         """Send a request and wait for its answer, whatever happens there or here."""
-        begun = False
+        self._begun = False
         try:
             if refused := worker.send(message):
                 raise EOFError(refused)
             self._loaded = source
-            while True:
-                answer = worker.receive(_SILENCE)
-                if "pid" in answer:
-                    self._pid, begun = answer["pid"], True
-                elif "blocks" in answer:
-                    bar(*answer["blocks"])
-                elif "ended" in answer and self._pid and not begun:
-                    self._pid = 0  # it ended while it was idle, and another one has the request
-                elif "ended" in answer:
-                    self._pid, self._loaded = 0, None
-                    return Lost(answer["ended"], worker.last_line())
-                else:
-                    break
-            if answer["last"]:
+            answer = self._await(worker, bar)
+            if isinstance(answer, dict) and answer["last"]:
                 self._leave(worker)
             return answer
         except (EOFError, ValueError, TimeoutError, KeyError) as error:
@@ -184,12 +173,29 @@ class Process:
             self.end()
             return Lost(-signal.SIGKILL, f"it did not answer: {type(error).__name__}")
         except BaseException:  # Ctrl-C
-            if begun:
+            if self._begun:
                 _kill(self._pid)
                 self._leave(worker)
             else:  # it is not known which copy has the request
                 self.end()
             raise
+
+    def _await(self, worker: Worker, bar: Bar) -> dict | Lost:
+        """What the copy answers that has the request, or how it ended."""
+        while True:
+            answer = worker.receive(_SILENCE)
+            if "pid" in answer:
+                self._pid, self._begun = answer["pid"], True
+            elif "blocks" in answer:
+                bar(*answer["blocks"])
+            elif "ended" in answer:
+                was_idle = self._pid and not self._begun  # then another one gets the request
+                self._pid = 0
+                if not was_idle:
+                    self._loaded = None
+                    return Lost(answer["ended"], worker.last_line())
+            else:
+                return answer
 
     def _leave(self, worker: Worker, request: dict | None = None) -> None:
         """Wait for the end of the copy, which `request` asks for."""

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import IO, NoReturn
 
 from ..core.errors import GemmlabError
+from ..core.memory import machine_bytes
 from .apart import CONNECTION_LOST, Place, shared_array
 from .limits import SLOW_SECONDS, budget_seconds
 from .module import How, LoadedModule, Shape
@@ -121,10 +122,9 @@ def _say(answers: IO[str], **words: object) -> None:
 
 def _limit() -> None:
     """Limits of memory and files. If memory runs out all the same, this process has to go first."""
-    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     # Not RLIMIT_AS: the simulator reserves far more addresses than it uses.
     bounds = {
-        resource.RLIMIT_DATA: min(_MOST_BYTES, physical * 3 // 4),
+        resource.RLIMIT_DATA: min(_MOST_BYTES, machine_bytes() * 3 // 4),
         resource.RLIMIT_FSIZE: _MOST_WRITTEN,
         resource.RLIMIT_CORE: 0,
     }

@@ -1,16 +1,16 @@
-"""What a run may take: the watch over a launch, the time that a loop has, the memory there is."""
+"""What a run may take: the watch over a launch, the time that a loop has."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..core import memory, progress
+from ..core import progress
 from ..core.errors import ArgumentError, SlowRunError
 
 # A run that would take longer is stopped, unless it was allowed to.
@@ -25,7 +25,6 @@ _LEFT_ALONE = 5.0  # a run that was given up has to end by then
 _FIRST_LOOK = 2.0  # an estimate from less says little
 _SETTLED = 10.0  # from here on an estimate has to be far over the limit to stop the run
 _SHOW_AFTER = 1.0
-_AROUND = 2**18  # bytes that runtime/memory/arena.h leaves free around a buffer, at most
 
 
 def budget_seconds() -> float:
@@ -153,13 +152,6 @@ def _then_set(launch: Callable[[], None], finished: threading.Event) -> None:
         launch()
     finally:
         finished.set()
-
-
-def check_memory(name: str, sizes: Sequence[int], available: int) -> None:
-    """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
-    if sum(sizes) + len(sizes) * _AROUND > available:
-        there_is = f"the simulator has {memory.size_text(available)} of global memory"
-        raise memory.too_large(name, list(zip("ABC", sizes, strict=True)), there_is)
 
 
 def _duration(seconds: float) -> str:
