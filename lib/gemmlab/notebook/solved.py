@@ -5,7 +5,6 @@ It lies where the system keeps a user's data, not in the cache, which may be swe
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import platformdirs
 
-from ..core.files import write_whole
+from ..core.files import locked, write_whole
 
 SCHEMA = 1
 
@@ -101,10 +100,9 @@ def _write(entries: dict[str, Solved]) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """One notebook at a time reads, changes and writes; the lock ends with its process."""
+    """One notebook at a time reads, changes and writes."""
     path().parent.mkdir(parents=True, exist_ok=True)
-    with path().with_suffix(".lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked(path().with_suffix(".lock")):
         yield
 
 

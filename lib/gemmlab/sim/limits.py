@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -11,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ..core import progress
-from ..core.errors import ArgumentError, SlowRunError
+from ..core.arguments import seconds_set
+from ..core.errors import SlowRunError
 
 # A run that would take longer is stopped, unless it was allowed to.
 SLOW_SECONDS = 60.0
@@ -29,14 +29,7 @@ _SHOW_AFTER = 1.0
 
 def budget_seconds() -> float:
     """Seconds without headway after which a block is given up."""
-    text = os.environ.get("GEMMLAB_SIM_BUDGET_S", "")
-    try:
-        budget = float(text or BUDGET_SECONDS)
-    except ValueError:
-        budget = 0.0
-    if not 0 < budget < 1e9:
-        raise ArgumentError(f"GEMMLAB_SIM_BUDGET_S: is {text!r}, expected seconds, such as 10")
-    return budget
+    return seconds_set("GEMMLAB_SIM_BUDGET_S", BUDGET_SECONDS)
 
 
 class Bar:
