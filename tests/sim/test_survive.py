@@ -132,9 +132,9 @@ WAYS = {
 }
 NUMBERS = {name: i for i, name in enumerate(WAYS, start=1)}
 INITIALISERS = {
-    "null": ("launcher: The initialiser of a variable, ", "return *(volatile int*)8;"),
+    "null": ("launcher: The initializer of a variable, ", "return *(volatile int*)8;"),
     "loop": (
-        "endless-loop: The initialiser of a variable, ",
+        "endless-loop: The initializer of a variable, ",
         "volatile int n = 1; while (n) n = 1;",
     ),
 }

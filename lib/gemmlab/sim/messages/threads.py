@@ -19,7 +19,7 @@ def who(row: RawFinding) -> str:
     if row.role == _LAUNCHER:
         return "the launcher"
     if row.role == _INITIALISER:
-        return "the initialiser of a variable, which runs when the kernel is loaded,"
+        return "the initializer of a variable, which runs when the kernel is loaded,"
     return f"thread {row.thread} of block {row.block}"
 
 
