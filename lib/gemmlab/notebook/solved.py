@@ -15,6 +15,7 @@ from pathlib import Path
 
 import platformdirs
 
+from ..core.errors import WriteError
 from ..core.files import locked, write_whole
 
 SCHEMA = 1
@@ -37,6 +38,13 @@ def path() -> Path:
     """The file: in $GEMMLAB_HOME, or in the user's data folder."""
     folder = os.environ.get("GEMMLAB_HOME") or platformdirs.user_data_dir("gemmlab", False)
     return Path(folder) / "progress.json"
+
+
+def unusable(error: OSError) -> str:
+    """Why the file cannot be read or written, and what to do."""
+    origin = error.__cause__ if isinstance(error, WriteError) else error
+    why = getattr(origin, "strerror", None) or origin
+    return f"{path()}: {why}; set GEMMLAB_HOME to a folder that you may read and write"
 
 
 def load() -> tuple[dict[str, Solved], str]:
