@@ -144,10 +144,8 @@ def _limit_time(how: How) -> None:
 def _lower(which: int, most: int) -> None:
     """Set a limit, at most to what this process may have."""
     hard = resource.getrlimit(which)[1]
-    if resource.RLIM_INFINITY in (hard, most):
-        most = hard if most == resource.RLIM_INFINITY else most
-    else:
-        most = min(most, hard)
+    if hard != resource.RLIM_INFINITY and (most == resource.RLIM_INFINITY or most > hard):
+        most = hard
     resource.setrlimit(which, (most, hard))
 
 
