@@ -104,9 +104,13 @@ class ApartModule(SimModule):
 
 
 class Process:
-    """The warm process, the copy of it that has a kernel loaded, and the memory shared with it."""
+    """The warm process, the copy of it that has a kernel loaded, and the memory shared with it.
+
+    processor_seconds: what all launches have taken that were answered.
+    """
 
     def __init__(self) -> None:
+        self.processor_seconds = 0.0
         self._start_anew()
         atexit.register(self.end)
         os.register_at_fork(after_in_child=self._start_anew)  # the parent's is not for its children
@@ -150,6 +154,7 @@ class Process:
                 answer = self._ask(worker, source, message, bar)
                 if isinstance(answer, dict) and "trace" in answer:
                     matrices[2][...] = laid[2].view(memory)
+                    self.processor_seconds += answer["seconds"]
             return answer
 
     def _ask(self, worker: Worker, source: SimSource, message: dict, bar: Bar) -> dict | Lost:

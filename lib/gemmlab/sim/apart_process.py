@@ -54,7 +54,7 @@ class Copy:
     def __init__(self, answers: IO[str], memory: int, source: SimSource) -> None:
         self._answers, self._memory, self._source = answers, memory, source
         self._module: LoadedModule | None = None
-        self._beat = 0.0
+        self._beat = self._used = 0.0
 
     def serve(self, request: dict) -> NoReturn:
         """Answer the request and those that follow, until one is to close or went wrong."""
@@ -87,7 +87,8 @@ class Copy:
     def _answer(self, trace: Trace) -> None:
         # After a fault the library, or the C library, may hold locks for ever.
         last = any(finding.fatal for finding in trace.findings)
-        self._say(trace=trace.plain(), last=last)
+        before, self._used = self._used, time.process_time()
+        self._say(trace=trace.plain(), seconds=self._used - before, last=last)
         if last:
             os._exit(0)
 
