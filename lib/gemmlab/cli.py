@@ -335,10 +335,7 @@ def progress(reset: bool, as_json: bool) -> None:
             solved.reset()
         _show(reader_progress(), as_json)
     except OSError as error:
-        raise click.ClickException(
-            f"{solved.path()}: {error.strerror or error}; set GEMMLAB_HOME to a folder that you "
-            "may read and write"
-        ) from None
+        raise click.ClickException(solved.unusable(error)) from None
 
 
 def _all_here(on: str | None) -> list[KernelSpec]:

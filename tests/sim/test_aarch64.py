@@ -84,7 +84,7 @@ def emulate(folder: Path, path: Path, launch: str, matrices, shape):
     text += packed(bytes(GemmArgs(0, 0, 0, *shape, 1.0, 0.0, 0, -1)), ctypes.sizeof(GemmArgs))
     text += b"".join(packed(m.tobytes(), 1) for m in matrices)
     (folder / "input").write_bytes(text)
-    command = [EMULATOR, "-L", SYSTEM, str(folder / "driver"), str(base.library)]
+    command = [EMULATOR, "-L", SYSTEM, str(folder / "driver"), str(base)]
     command += [str(built.library), str(folder / "input"), str(folder / "output")]
     subprocess.run(command, check=True, timeout=300)
     return read_output((folder / "output").read_bytes(), matrices[2], table, path)

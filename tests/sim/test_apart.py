@@ -96,6 +96,23 @@ def test_the_same_process_serves_a_kernel_and_another_one_the_next(mine):
     assert apart.PROCESS._worker is worker and apart.PROCESS._pid != first and not alive(first)
 
 
+def test_a_process_that_ended_while_it_was_idle_is_replaced(mine):
+    """As by the system, which takes its memory first."""
+    module = sim.compile_step(mine)
+    file = sim.compile_source("tests/sim/fixtures/language.cu", "launch_language", apart=True)
+    for _ in range(2):
+        A, B, C = matrices()
+        module.launch(A, B, C, 64, 64, 32)
+        assert np.array_equal(C, A @ B)
+        os.kill(pid := apart.PROCESS._pid, signal.SIGKILL)
+        while alive(pid):
+            time.sleep(0.01)
+        C[...] = 0
+        module.launch(A, B, C, 64, 64, 32)
+        assert np.array_equal(C, A @ B)
+        file.launch(A, B, C, 1, 1, 3)
+
+
 @pytest.fixture
 def endless():
     """A module whose kernel is in a loop without end if M is 1."""

@@ -47,7 +47,7 @@ def test_an_endless_loop_is_given_up(kernel_file, short_budget, name, traced, po
     (found,) = run(module, traced, KERNELS.index(name), 4, 1)
     line = fixture.lines[name]
     assert found.startswith(f"tests/sim/fixtures/endless.cu:{line}: endless-loop: Thread ")
-    assert f"goes round a loop at line {line} without end: for 0.3 s no thread" in found
+    assert f"is in a loop without end at line {line}: for 0.3 s no thread" in found
     A, C = matrices()
     A[0] = 1.0
     module.launch(A, A, C, 0, 1, 1)

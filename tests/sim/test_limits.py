@@ -241,6 +241,6 @@ def test_check_does_not_call_a_slow_kernel_wrong(impatient, monkeypatch):
 
 def test_matrices_larger_than_the_memory():
     with pytest.raises(
-        ArgumentError, match=r"17.88 GiB \(A 5.96 GiB, .* the simulator has 1.999 G"
+        ArgumentError, match=r"17.88 GiB \(A 5.96 GiB, .* the simulator has 1.998 G"
     ):
         sim.trace("sgemm_01_naive", 40_000, 40_000, 40_000)

@@ -55,9 +55,8 @@ _SHOWN = 20  # launches that went wrong, of a subject
 class Outcome:
     """What became of the launches of a subject.
 
-    ends: how many ended how. error: the largest of the finite ones, as a share
-    of what is allowed. problems: launches
-    that went wrong, in words. stopped: why not all were made; "" if they were.
+    ends: how many ended how. error: the largest of the finite ones, as a share of what is allowed.
+    problems: launches that went wrong, in words. stopped: why not all were made; "" if they were.
     """
 
     kernel: str
@@ -167,25 +166,28 @@ def build_all(chosen: Sequence[Subject]) -> None:
         list(several.map(one, chosen))
 
 
-def fuzz_all(
-    chosen: Sequence[Subject], launches: int, seed: int, device: str, how: argparse.Namespace
-) -> list[Outcome]:
-    """The subjects, several at a time, in processes of their own: a launch may do anything."""
-    end = time.monotonic() + how.seconds
-    if device == "cuda":
+def fuzz_all(chosen: Sequence[Subject], given: argparse.Namespace) -> list[Outcome]:
+    """The subjects, several at a time, in processes of their own: a launch may do anything.
+
+    given: the options of the command line.
+    """
+    end = time.monotonic() + given.seconds
+    if given.device == "cuda":
         build_all(chosen)
-    each, more = divmod(launches, len(chosen))
-    tasks = [(one, each + (i < more), seed, device, how.verbose) for i, one in enumerate(chosen)]
+    each, more = divmod(given.count, len(chosen))
+    how = (given.seed, given.device, given.verbose)
+    processes = given.processes or _processes(given.device)
+    tasks = [(one, each + (i < more), *how) for i, one in enumerate(chosen)]
     done: dict[tuple[str, str], Outcome] = {}
     # spawn: torch's CUDA does not survive a fork.
-    with multiprocessing.get_context("spawn").Pool(how.processes or _processes(device)) as pool:
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
         for outcome in _until(pool.imap_unordered(_fuzz, tasks), end):
             done[outcome.kernel, outcome.precision] = outcome
             print(_said(outcome), flush=True)
         if len(done) == len(tasks):  # else the pool ends its processes, whatever they are at
             pool.close()
             pool.join()
-    never = f"not finished within {how.seconds:g} s"
+    never = f"not finished within {given.seconds:g} s"
     return [
         done.get(key) or Outcome(*key, stopped=never)
         for key in ((one.spec.name, one.precision) for one in chosen)
@@ -247,12 +249,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="one step")
     parser.add_argument("--output", type=Path, help="a folder to write the counts into")
     parser.add_argument("--processes", type=int, help="default: one a processor; on a GPU 4")
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=4 * 3600,
-        help="give up after so many seconds",
-    )
+    parser.add_argument("--seconds", type=float, default=4 * 3600, help="give up after so many")
     parser.add_argument("--verbose", action="store_true", help="print each launch before it runs")
     given = parser.parse_args()
     if given.device == "cuda":
@@ -260,9 +257,7 @@ def main() -> int:
     os.environ["GEMMLAB_PROGRESS"] = "0"
     os.environ["GEMMLAB_TUNING"] = "0"  # a step chooses by itself, on every machine alike
     start = time.monotonic()
-    outcomes = fuzz_all(
-        subjects(given.only, given.device), given.count, given.seed, given.device, given
-    )
+    outcomes = fuzz_all(subjects(given.only, given.device), given)
     seconds = time.monotonic() - start
     ends = sum((outcome.ends for outcome in outcomes), Counter[str]())
     print(f"{ends.total() - ends[REFUSED]} launches in {seconds:.0f} s: {dict(ends)}")

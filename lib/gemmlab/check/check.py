@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core import arguments
-from ..core.errors import ArgumentError
 from ..core.memory import check_memory
 from ..core.precision import precision
 from ..gpu import requirements
@@ -76,10 +75,7 @@ def _runs(
 def _precisions(spec: KernelSpec, asked: Sequence[str] | None) -> list[str]:
     if asked is None:
         return list(spec.precisions)
-    example = f"[{spec.precisions[0]!r}]"
-    names = arguments.sequence("precisions", asked, example)
-    if not names:
-        raise ArgumentError(f"precisions: is empty, expected a list such as {example}")
+    names = arguments.sequence("precisions", asked, f"[{spec.precisions[0]!r}]", empty=False)
     for name in names:
         spec.template_arguments(precision(name).name)  # refuses what the step is not compiled for
     return names
@@ -87,16 +83,9 @@ def _precisions(spec: KernelSpec, asked: Sequence[str] | None) -> list[str]:
 
 def _shapes(spec: KernelSpec, asked: Sequence[Shape]) -> list[Shape]:
     """Those asked for, if each has a C to compare that the step can make in this memory."""
-    expected = "[(256, 128, 64)], of (M, N, K)"
-    shapes = [
-        arguments.sequence("shapes", one, expected)
-        for one in arguments.sequence("shapes", asked, expected)
-    ]
-    if not shapes or any(len(one) != 3 for one in shapes):
-        got = arguments.brief(asked)
-        raise ArgumentError(f"shapes: got {got}, expected a list such as {expected}")
-    checked = [arguments.shape(one, low=(1, 1, 0)) for one in shapes]
-    for M, N, K in checked:
-        spec.check_sizes(M, N, K)
-        check_memory("shapes", bytes_of((M, N, K)))
-    return checked
+    given = arguments.sequence("shapes", asked, "[(256, 128, 64)], of (M, N, K)", empty=False)
+    shapes = [arguments.shape_of("shapes", one, low=(1, 1, 0)) for one in given]
+    for shape in shapes:
+        spec.check_sizes(*shape)
+        check_memory("shapes", bytes_of(shape))
+    return shapes

@@ -59,6 +59,15 @@ def shape(value: Any, low: tuple[int, int, int] = (1, 1, 1)) -> tuple[int, int, 
     return M, N, K
 
 
+def shape_of(name: str, value: Any, low: tuple[int, int, int] = (1, 1, 1)) -> tuple[int, int, int]:
+    """M, N and K that are given as one value, (M, N, K), each from its `low` on."""
+    example = "(256, 128, 64), of (M, N, K)"
+    sizes = sequence(name, value, example)
+    if len(sizes) != 3:
+        raise ArgumentError(f"{name}: got {brief(value)}, expected a shape such as {example}")
+    return shape(sizes, low)
+
+
 def seed(value: Any) -> int:
     """The seed of random numbers, as torch and NumPy take it."""
     return int(integer("seed", value, 0, 2**64 - 1, kind=Integral))
@@ -87,6 +96,24 @@ def seconds(name: str, value: Any) -> float:
     return float(value)
 
 
+def seconds_set(variable: str, default: float, *, zero: str = "") -> float:
+    """The seconds that an environment variable sets, or the default.
+
+    zero: what 0 stands for, as the error says it: "for no trial". Without it 0 is refused.
+    """
+    given = os.environ.get(variable, "")
+    try:
+        chosen = float(given or default)
+    except ValueError:
+        chosen = -1.0
+    if not (0 < chosen < 1e6 or (zero and chosen == 0)):
+        or_zero = f", or 0 {zero}" if zero else ""
+        raise ArgumentError(
+            f"{variable}: is {given!r}, expected seconds, such as {default:g}{or_zero}"
+        )
+    return chosen
+
+
 def flag(name: str, value: Any) -> bool:
     """`value` if it is True or False, Python's or NumPy's."""
     if not isinstance(value, bool | np.bool_):
@@ -101,15 +128,18 @@ def text(name: str, value: Any) -> str:
     return value
 
 
-def sequence(name: str, value: Any, example: str) -> list[Any]:
+def sequence(name: str, value: Any, example: str, *, empty: bool = True) -> list[Any]:
     """The elements of `value` in their order; text, tables and sets are refused.
 
-    example: what the error shows, "['cublas']".
+    example: what the error shows, "['cublas']". empty: whether there may be none.
     """
     unordered = isinstance(value, str | bytes | Mapping | Set)
     if unordered or not isinstance(value, Iterable):
         raise ArgumentError(f"{name}: got {brief(value)}, expected a list such as {example}")
-    return list(value)
+    elements = list(value)
+    if not (elements or empty):
+        raise ArgumentError(f"{name}: is empty, expected a list such as {example}")
+    return elements
 
 
 def instance(name: str, value: T, kind: Any, expected: str) -> T:
@@ -121,10 +151,7 @@ def instance(name: str, value: T, kind: Any, expected: str) -> T:
 
 def one_or_several(name: str, value: Any, kind: Any, example: str) -> list[Any]:
     """`value` alone if it is a `kind`, else the elements of a sequence; at least one."""
-    several = [value] if isinstance(value, kind) else sequence(name, value, example)
-    if not several:
-        raise ArgumentError(f"{name}: is empty, expected a list such as {example}")
-    return several
+    return [value] if isinstance(value, kind) else sequence(name, value, example, empty=False)
 
 
 def replacements(name: str, value: Any) -> dict[str, str]:

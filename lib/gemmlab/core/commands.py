@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from .errors import ArgumentError, BackendError
+from .arguments import seconds_set
+from .errors import BackendError
 
 LIMIT_SECONDS = 300.0  # the longest compilation takes half a minute on a loaded machine
 
@@ -22,7 +23,7 @@ def run(command: Sequence[str], what: str, work: Path) -> tuple[int, str]:
     with all that it started. Raises BackendError if it is not there, cannot be started, or takes
     longer.
     """
-    tool, limit = Path(command[0]).name, limit_seconds()
+    tool, limit = Path(command[0]).name, seconds_set("GEMMLAB_COMPILE_S", LIMIT_SECONDS)
     try:
         process = subprocess.Popen(
             command,
@@ -53,15 +54,3 @@ def run(command: Sequence[str], what: str, work: Path) -> tuple[int, str]:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     return process.returncode, said
-
-
-def limit_seconds() -> float:
-    """How long a program may take. Raises ArgumentError for another text than a time."""
-    text = os.environ.get("GEMMLAB_COMPILE_S", "")
-    try:
-        limit = float(text or LIMIT_SECONDS)
-    except ValueError:
-        limit = 0.0
-    if not 0 < limit < 1e9:
-        raise ArgumentError(f"GEMMLAB_COMPILE_S: is {text!r}, expected seconds, such as 300")
-    return limit

@@ -20,7 +20,7 @@ class UnknownKernelError(GemmlabError, LookupError):
 
 
 class BackendError(GemmlabError, RuntimeError):
-    """The asked-for backend cannot work here (no GPU, GPU too old, no nvcc, no g++)."""
+    """The backend that was chosen cannot work here (no GPU, GPU too old, no nvcc, no g++)."""
 
 
 class BuildError(GemmlabError, RuntimeError):

@@ -20,31 +20,33 @@ def machine_bytes() -> int:
         return whole
 
 
-def check_memory(name: str, matrices: Sequence[tuple[str, int]]) -> None:
-    """Refuse matrices that this machine has no memory for. Raises ArgumentError.
+def check_memory(
+    name: str,
+    matrices: Sequence[tuple[str, int]],
+    available: int | None = None,
+    there_is: str = "this machine has {} of memory",
+) -> None:
+    """Refuse matrices that take more than `available` bytes. Raises ArgumentError.
 
-    name: the argument. matrices: ("A", its bytes), ...
+    name: the argument. matrices: ("A", its bytes), ... available: this machine's memory, if not
+    given; there_is: how the error says it.
     """
-    available = machine_bytes()
-    if sum(count for _, count in matrices) > available:
-        raise too_large(name, matrices, f"this machine has {size_text(available)} of memory")
-
-
-def too_large(name: str, matrices: Sequence[tuple[str, int]], there_is: str) -> ArgumentError:
-    """The error that names an argument, its matrices, their bytes, and what there is."""
+    available = machine_bytes() if available is None else available
     total = sum(count for _, count in matrices)
+    if total <= available:
+        return
     letters = [letter for letter, _ in matrices]
     names = " and ".join(filter(None, (", ".join(letters[:-1]), letters[-1])))
-    each = ", ".join(f"{letter} {size_text(count)}" for letter, count in matrices)
+    each = ", ".join(f"{letter} {_size_text(count)}" for letter, count in matrices)
     alone = len(matrices) == 1
-    return ArgumentError(
-        f"{name}: {names} {'takes' if alone else 'take'} {size_text(total)}"
-        f"{'' if alone else f' ({each})'}, and {there_is}; use smaller M, N and K (what a warp "
-        "does is the same in all)"
+    raise ArgumentError(
+        f"{name}: {names} {'takes' if alone else 'take'} {_size_text(total)}"
+        f"{'' if alone else f' ({each})'}, and {there_is.format(_size_text(available))}; use "
+        "smaller M, N and K (what a warp does is the same in all)"
     )
 
 
-def size_text(count: float) -> str:
+def _size_text(count: float) -> str:
     """ "12 MiB"."""
     for unit in ("bytes", "KiB", "MiB"):
         if count < 1024:

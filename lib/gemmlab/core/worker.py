@@ -17,6 +17,15 @@ from typing import Any
 START_SECONDS = 120.0  # Python, torch and a CUDA context: 3 to 5 s, more from a cold disk
 
 
+def with_tuples(data: Any) -> Any:
+    """What was sent as JSON with its tuples, of which JSON makes lists, on every level."""
+    if isinstance(data, list):
+        return tuple(map(with_tuples, data))
+    if isinstance(data, dict):
+        return {name: with_tuples(value) for name, value in data.items()}
+    return data
+
+
 class Worker:
     """The other process: started once, asked again and again, stopped when it cannot go on.
 

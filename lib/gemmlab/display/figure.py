@@ -155,7 +155,7 @@ class Figure:
         alt = html.escape(self.alt, quote=True)
         return (
             f'<svg class="{name}" role="img" aria-label="{alt}" width="{across}" height="{down}" '
-            f'viewBox="{size[0][9:-1]}" xmlns:xlink="http://www.w3.org/1999/xlink">{body}'
+            f'viewBox="0 0 {size[1]} {size[2]}" xmlns:xlink="http://www.w3.org/1999/xlink">{body}'
         )
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

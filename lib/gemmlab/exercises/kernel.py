@@ -85,12 +85,9 @@ def judge(  # what an exercise may ask for, each by its name
 
 
 def _shape(spec: KernelSpec, given: Sequence[int]) -> tuple[int, int, int]:
-    sizes = arguments.sequence("shape", given, "(256, 256, 64), of (M, N, K)")
-    if len(sizes) != 3:
-        raise ArgumentError(f"shape: got {arguments.brief(given)}, expected (M, N, K)")
-    M, N, K = arguments.shape(sizes)
-    spec.check_sizes(M, N, K)
-    return M, N, K
+    shape = arguments.shape_of("shape", given)
+    spec.check_sizes(*shape)
+    return shape
 
 
 def _tile(spec: KernelSpec) -> tuple[int, int, int]:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
+from ..core import commands
 from ..core.cache import DIGITS, Store
 from ..core.errors import BackendError, BuildError
 from ..core.paths import kernels_folder
@@ -212,9 +213,9 @@ def _binding(cpp: str) -> Path:
         source = work / "binding.cpp"
         source.write_text(cpp)
         files = ["-c", str(source), "-o", str(work / f"{name}.o")]
-        done = subprocess.run([*command, *files], capture_output=True, text=True)
-        if done.returncode:
-            raise BuildError(f"the binding of kernels did not compile:\n{done.stderr}")
+        code, said = commands.run([*command, *files], "the binding of kernels", work)
+        if code:
+            raise BuildError(f"the binding of kernels did not compile:\n{said}")
 
     (made,) = STORE.get(name, (".o",), make)
     return made

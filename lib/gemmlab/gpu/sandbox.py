@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import atexit
 import math
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..core.errors import ArgumentError, ContextLostError, LaunchError, RefusedError, TrialError
+from ..core.arguments import seconds_set
+from ..core.errors import ContextLostError, LaunchError, RefusedError, TrialError
 from ..core.progress import busy
 from ..core.worker import START_SECONDS, Worker
 from ..steps.program import Program
@@ -47,16 +47,7 @@ _STICKY = (
 
 def seconds_allowed() -> float:
     """How long a kernel may take in its trial: $GEMMLAB_TRIAL_S, or 20. 0 means no trial."""
-    text = os.environ.get("GEMMLAB_TRIAL_S", "")
-    try:
-        seconds = float(text or TRIAL_SECONDS)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < 1e6:
-        raise ArgumentError(
-            f"GEMMLAB_TRIAL_S: is {text!r}, expected seconds, such as 20, or 0 for no trial"
-        )
-    return seconds
+    return seconds_set("GEMMLAB_TRIAL_S", TRIAL_SECONDS, zero="for no trial")
 
 
 @dataclass(frozen=True)
@@ -165,7 +156,7 @@ class Sandbox:
         if "stopped" in answer:
             why = f"it failed on the GPU: {answer['stopped']}"
             raise self._failed(attempt, f"{who}, {why}. {SAFE}; {_look(title)}.")
-        raise _not_started(title, answer.get("failed", "it gave an answer that was not asked for"))
+        raise _not_started(title, answer.get("failed", "its answer cannot be read"))
 
     def _failed(self, attempt: Attempt, text: str) -> TrialError:
         self._stopped[attempt.program.source.path] = text

@@ -5,7 +5,6 @@ It lies where the system keeps a user's data, not in the cache, which may be swe
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -16,7 +15,8 @@ from pathlib import Path
 
 import platformdirs
 
-from ..core.files import write_whole
+from ..core.errors import WriteError
+from ..core.files import locked, write_whole
 
 SCHEMA = 1
 
@@ -38,6 +38,13 @@ def path() -> Path:
     """The file: in $GEMMLAB_HOME, or in the user's data folder."""
     folder = os.environ.get("GEMMLAB_HOME") or platformdirs.user_data_dir("gemmlab", False)
     return Path(folder) / "progress.json"
+
+
+def unusable(error: OSError) -> str:
+    """Why the file cannot be read or written, and what to do."""
+    origin = error.__cause__ if isinstance(error, WriteError) else error
+    why = getattr(origin, "strerror", None) or origin
+    return f"{path()}: {why}; set GEMMLAB_HOME to a folder that you may read and write"
 
 
 def load() -> tuple[dict[str, Solved], str]:
@@ -101,10 +108,9 @@ def _write(entries: dict[str, Solved]) -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """One notebook at a time reads, changes and writes; the lock ends with its process."""
+    """One notebook at a time reads, changes and writes."""
     path().parent.mkdir(parents=True, exist_ok=True)
-    with path().with_suffix(".lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with locked(path().with_suffix(".lock")):
         yield
 
 

@@ -41,10 +41,7 @@ def _cell_ended(result: ExecutionResult | None) -> None:
         try:
             problem = _note(cell_id)
         except OSError as error:
-            problem = (
-                f"This solved exercise could not be noted in {solved.path()} "
-                f"({error.strerror or error}); set GEMMLAB_HOME to a folder that you may write to."
-            )
+            problem = f"This solved exercise could not be noted in {solved.unusable(error)}."
         if problem:
             print(problem, file=sys.stderr)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import sim
 from ..core import arguments
@@ -136,23 +136,10 @@ class Kernel(Program):
         raises, but a kernel that does not run to its end is a finding.
         """
         A, B, C = matrices
-        alpha, beta = factors
-        operands.prepare(self.spec, A, B, alpha, beta, C)
+        operands.prepare(self.spec, A, B, *factors, C)
         module = module or sim.compile_step(self, operands.precision(A, C))
-        return module.trace(
-            operands.array(A),
-            operands.array(B),
-            operands.array(C),
-            M=A.shape[0],
-            N=B.shape[1],
-            K=A.shape[1],
-            alpha=float(alpha),
-            beta=float(beta),
-            config=self.spec.config_index(self.config),
-            sms=sms,
-            order=order,
-            allow_slow=allow_slow,
-        )
+        problem = self._simulated(matrices, factors)
+        return module.trace(**problem, sms=sms, order=order, allow_slow=allow_slow)
 
     def launcher(
         self,
@@ -197,24 +184,19 @@ class Kernel(Program):
     def _on_simulator(
         self, matrices: Matrices, factors: tuple[float, float], allow_slow: bool
     ) -> None:
-        A, B, C = matrices
+        A, _, C = matrices
         module = sim.compile_step(self, operands.precision(A, C))
-        alpha, beta = factors
         try:
-            module.launch(
-                operands.array(A),
-                operands.array(B),
-                operands.array(C),
-                M=A.shape[0],
-                N=B.shape[1],
-                K=A.shape[1],
-                alpha=alpha,
-                beta=beta,
-                config=self.spec.config_index(self.config),
-                allow_slow=allow_slow,
-            )
+            module.launch(**self._simulated(matrices, factors), allow_slow=allow_slow)
         except LaunchError as error:
             raise type(error)(self.source.in_the_cell(str(error))) from None
+
+    def _simulated(self, matrices: Matrices, factors: tuple[float, float]) -> dict[str, Any]:
+        """The arguments of SimModule.launch and trace that say what is multiplied."""
+        A, B, C = (operands.array(matrix) for matrix in matrices)
+        (M, K), N, (alpha, beta) = A.shape, B.shape[1], map(float, factors)
+        sizes = {"M": M, "N": N, "K": K, "alpha": alpha, "beta": beta}
+        return {"A": A, "B": B, "C": C, **sizes, "config": self.spec.config_index(self.config)}
 
     def _try_first(self, matrices: Matrices, factors: tuple[float, float], config: str) -> None:
         """One launch with matrices like these in a process of its own."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import LaunchError, RefusedError
+from ..core.worker import with_tuples
 from ..steps.program import Source
 from ..steps.spec import KernelSpec
 from .kernel import Kernel
@@ -88,12 +89,9 @@ def _run(request: dict) -> tuple[dict, object]:
 
 
 def handle_of(request: dict) -> Kernel:
-    """The kernel that a request names, from JSON, in which tuples are lists. It is trusted here."""
-    facts: dict[str, Any] = {
-        k: tuple(v) if isinstance(v, list) else v for k, v in request["spec"].items()
-    }
+    """The kernel that a request names, from JSON. It is trusted here."""
     source = Source(Path(request["path"]), request["entry"], request["label"])
-    return Kernel(KernelSpec(**facts), source, request.get("config", ""))
+    return Kernel(KernelSpec(**with_tuples(request["spec"])), source, request.get("config", ""))
 
 
 def wait() -> str:

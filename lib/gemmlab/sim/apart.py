@@ -36,25 +36,6 @@ _SILENCE = 30.0  # seconds: a process that runs a kernel says several times a se
 CONNECTION_LOST = 3  # exit status
 _KEEP = 2**26  # bytes of shared memory that stay from one launch to the next
 
-
-@dataclass(frozen=True)
-class Lost:
-    """How a kernel's process ended before it answered: an exit status, or minus a signal."""
-
-    status: int
-    said: str
-
-    def __str__(self) -> str:
-        if self.status < 0:
-            how = f"was ended by {signal.Signals(-self.status).name}"
-            hint = _HINTS.get(-self.status, "")
-        else:
-            how = f"has ended, with exit status {self.status}"
-            hint = _CLOSED if self.status == CONNECTION_LOST else ""
-        said = f" ({self.said})" if self.said else ""
-        return f"{how}{said}{hint}"
-
-
 _WHERE = "The process of its own in which the kernel runs"
 _UNHARMED = "This notebook is unharmed"
 _STUCK = (
@@ -73,6 +54,24 @@ _HINTS: dict[int, str] = {
     signal.SIGKILL: ", by itself, or by the system because it used up the memory",
     signal.SIGXCPU: ": it has used more processor time than a launch may",
 }
+
+
+@dataclass(frozen=True)
+class Lost:
+    """How a kernel's process ended before it answered: an exit status, or minus a signal."""
+
+    status: int
+    said: str
+
+    def __str__(self) -> str:
+        if self.status < 0:
+            how = f"was ended by {signal.Signals(-self.status).name}"
+            hint = _HINTS.get(-self.status, "")
+        else:
+            how = f"has ended, with exit status {self.status}"
+            hint = _CLOSED if self.status == CONNECTION_LOST else ""
+        said = f" ({self.said})" if self.said else ""
+        return f"{how}{said}{hint}"
 
 
 class ApartModule(SimModule):
@@ -105,9 +104,13 @@ class ApartModule(SimModule):
 
 
 class Process:
-    """The warm process, the copy of it that has a kernel loaded, and the memory shared with it."""
+    """The warm process, the copy of it that has a kernel loaded, and the memory shared with it.
+
+    processor_seconds: what all launches have taken that were answered.
+    """
 
     def __init__(self) -> None:
+        self.processor_seconds = 0.0
         self._start_anew()
         atexit.register(self.end)
         os.register_at_fork(after_in_child=self._start_anew)  # the parent's is not for its children
@@ -118,6 +121,7 @@ class Process:
         self._memory = -1  # descriptor of the shared memory
         self._loaded: SimSource | None = None  # what the copy has
         self._pid = 0  # of the copy, 0 if there is none
+        self._begun = False  # whether it has said that it has the present request
 
     def warm(self) -> None:
         """Start it, so that it is ready when a kernel is."""
@@ -150,26 +154,18 @@ class Process:
                 answer = self._ask(worker, source, message, bar)
                 if isinstance(answer, dict) and "trace" in answer:
                     matrices[2][...] = laid[2].view(memory)
+                    self.processor_seconds += answer["seconds"]
             return answer
 
     def _ask(self, worker: Worker, source: SimSource, message: dict, bar: Bar) -> dict | Lost:
         """Send a request and wait for its answer, whatever happens there or here."""
+        self._begun = False
         try:
             if refused := worker.send(message):
                 raise EOFError(refused)
             self._loaded = source
-            while True:
-                answer = worker.receive(_SILENCE)
-                if "pid" in answer:
-                    self._pid = answer["pid"]
-                elif "blocks" in answer:
-                    bar(*answer["blocks"])
-                elif "ended" in answer:
-                    self._pid, self._loaded = 0, None
-                    return Lost(answer["ended"], worker.last_line())
-                else:
-                    break
-            if answer["last"]:
+            answer = self._await(worker, bar)
+            if isinstance(answer, dict) and answer["last"]:
                 self._leave(worker)
             return answer
         except (EOFError, ValueError, TimeoutError, KeyError) as error:
@@ -182,8 +178,29 @@ class Process:
             self.end()
             return Lost(-signal.SIGKILL, f"it did not answer: {type(error).__name__}")
         except BaseException:  # Ctrl-C
-            self._stop_copy(worker)
+            if self._begun:
+                _kill(self._pid)
+                self._leave(worker)
+            else:  # it is not known which copy has the request
+                self.end()
             raise
+
+    def _await(self, worker: Worker, bar: Bar) -> dict | Lost:
+        """What the copy answers that has the request, or how it ended."""
+        while True:
+            answer = worker.receive(_SILENCE)
+            if "pid" in answer:
+                self._pid, self._begun = answer["pid"], True
+            elif "blocks" in answer:
+                bar(*answer["blocks"])
+            elif "ended" in answer:
+                was_idle = self._pid and not self._begun  # then another one gets the request
+                self._pid = 0
+                if not was_idle:
+                    self._loaded = None
+                    return Lost(answer["ended"], worker.last_line())
+            else:
+                return answer
 
     def _leave(self, worker: Worker, request: dict | None = None) -> None:
         """Wait for the end of the copy, which `request` asks for."""
@@ -198,13 +215,6 @@ class Process:
             self.end()
             raise
         self._pid, self._loaded = 0, None
-
-    def _stop_copy(self, worker: Worker) -> None:
-        if self._pid:
-            _kill(self._pid)
-            self._leave(worker)
-        else:  # it has not said yet who it is
-            self.end()
 
     def _ready_worker(self) -> Worker:
         if self._worker is None:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import IO, NoReturn
 
 from ..core.errors import GemmlabError
+from ..core.memory import machine_bytes
 from .apart import CONNECTION_LOST, Place, shared_array
 from .limits import SLOW_SECONDS, budget_seconds
 from .module import How, LoadedModule, Shape
@@ -53,14 +54,14 @@ class Copy:
     def __init__(self, answers: IO[str], memory: int, source: SimSource) -> None:
         self._answers, self._memory, self._source = answers, memory, source
         self._module: LoadedModule | None = None
-        self._beat = 0.0
+        self._beat = self._used = 0.0
 
     def serve(self, request: dict) -> NoReturn:
         """Answer the request and those that follow, until one is to close or went wrong."""
         os.setpgid(0, 0)
         _limit()
-        self._say(pid=os.getpid())
         while "source" in request:
+            self._say(pid=os.getpid())  # the request is this copy's: if it ends, then because of it
             self._launch(request)
             if not (line := sys.stdin.readline()):
                 break
@@ -86,7 +87,8 @@ class Copy:
     def _answer(self, trace: Trace) -> None:
         # After a fault the library, or the C library, may hold locks for ever.
         last = any(finding.fatal for finding in trace.findings)
-        self._say(trace=trace.plain(), last=last)
+        before, self._used = self._used, time.process_time()
+        self._say(trace=trace.plain(), seconds=self._used - before, last=last)
         if last:
             os._exit(0)
 
@@ -121,10 +123,9 @@ def _say(answers: IO[str], **words: object) -> None:
 
 def _limit() -> None:
     """Limits of memory and files. If memory runs out all the same, this process has to go first."""
-    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     # Not RLIMIT_AS: the simulator reserves far more addresses than it uses.
     bounds = {
-        resource.RLIMIT_DATA: min(_MOST_BYTES, physical * 3 // 4),
+        resource.RLIMIT_DATA: min(_MOST_BYTES, machine_bytes() * 3 // 4),
         resource.RLIMIT_FSIZE: _MOST_WRITTEN,
         resource.RLIMIT_CORE: 0,
     }
@@ -144,10 +145,8 @@ def _limit_time(how: How) -> None:
 def _lower(which: int, most: int) -> None:
     """Set a limit, at most to what this process may have."""
     hard = resource.getrlimit(which)[1]
-    if resource.RLIM_INFINITY in (hard, most):
-        most = hard if most == resource.RLIM_INFINITY else most
-    else:
-        most = min(most, hard)
+    if hard != resource.RLIM_INFINITY and (most == resource.RLIM_INFINITY or most > hard):
+        most = hard
     resource.setrlimit(which, (most, hard))
 
 

@@ -75,13 +75,6 @@ extern "C" int gemmlab_sim_workspace(WorkspaceCall* call) {{
 
 
 @dataclass(frozen=True)
-class Runtime:
-    """The compiled simulator."""
-
-    library: Path
-
-
-@dataclass(frozen=True)
 class KernelLibrary:
     """A compiled kernel file, and where its code comes from.
 
@@ -106,8 +99,8 @@ def compiler() -> str:
     return found
 
 
-def runtime(portable: bool = False) -> Runtime:
-    """The runtime, compiled at the first call on this machine (about 3 s).
+def runtime(portable: bool = False) -> Path:
+    """The runtime's library, compiled at the first call on this machine (about 3 s).
 
     `portable` builds it on ucontext, as it would be on a processor without a stack switch of ours.
     $GEMMLAB_SIM_FLAGS: further options for the compiler, such as sanitizers.
@@ -125,7 +118,8 @@ def runtime(portable: bool = False) -> Runtime:
         with busy("Compiling the simulator (once)"):
             _run([compiler(), *flags, f"-I{RUNTIME}", source, *linking], work)
 
-    return Runtime(*STORE.get(name, (".so",), make))
+    (library,) = STORE.get(name, (".so",), make)
+    return library
 
 
 def kernel(
@@ -142,7 +136,7 @@ def kernel(
     unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
     headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
-    key = _hash(_KERNEL_FLAGS, (unit, base.library.name), *texts, *headers)
+    key = _hash(_KERNEL_FLAGS, (unit, base.name), *texts, *headers)
 
     def make(work: Path) -> None:
         own = [file for file in included_files(path) if file.parent != kernels_folder() / "ptx"]
@@ -183,7 +177,7 @@ def _prelude() -> Path:
     return header
 
 
-def _compile_kernel(path: Path, unit: str, base: Runtime, work: Path) -> Path:
+def _compile_kernel(path: Path, unit: str, base: Path, work: Path) -> Path:
     """The library, made in the folder `work`."""
     source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
     source.write_text(unit)
@@ -194,7 +188,7 @@ def _compile_kernel(path: Path, unit: str, base: Runtime, work: Path) -> Path:
     # Linked without -fsanitize: that would add the sanitizer's own library.
     wrapped = [f"-Wl,--wrap={name}" for name in (*_PRINTING, *_ENDING)]
     linking = ("-shared", *wrapped, "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
-    _run([compiler(), *arrays, str(base.library), *linking], work, kernel=path)
+    _run([compiler(), *arrays, str(base), *linking], work, kernel=path)
     return built
 
 

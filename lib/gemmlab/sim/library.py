@@ -9,10 +9,11 @@ from pathlib import Path
 from ..core.errors import BackendError
 from .abi import CountRow, LaunchRow, RawFinding, SampleRow
 
-_LOOKED_UP = [f"gemmlab_sim_{name}" for name in ("progress", "reason", "counts", "count_rows")]
-_LOOKED_UP += [f"gemmlab_sim_{name}" for name in ("samples", "launches", "offset", "findings")]
-_LOOKED_UP += [f"gemmlab_sim_{name}" for name in ("finding_rows", "output", "output_left_out")]
-_LOOKED_UP += ["sim_error_name", "sim_last_error"]
+_LOOKED_UP = (
+    *(f"gemmlab_sim_{name}" for name in ("progress", "reason", "counts", "count_rows", "samples")),
+    *(f"gemmlab_sim_{name}" for name in ("launches", "offset", "findings", "finding_rows")),
+    *("gemmlab_sim_output", "gemmlab_sim_output_left_out", "sim_error_name", "sim_last_error"),
+)
 
 
 class Runtime:
@@ -46,7 +47,7 @@ class Runtime:
         library.gemmlab_sim_memory.restype = ctypes.c_size_t
         self.memory = library.gemmlab_sim_memory()
         self._library = library
-        # Looking one up later may wait for ever: for the linker, if it was left in an initialiser.
+        # Looking one up later may wait for ever: for the linker, if it was left in an initializer.
         for name in _LOOKED_UP:
             getattr(library, name)
 

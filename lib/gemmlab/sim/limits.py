@@ -1,17 +1,17 @@
-"""What a run may take: the watch over a launch, the time that a loop has, the memory there is."""
+"""What a run may take: the watch over a launch, the time that a loop has."""
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..core import memory, progress
-from ..core.errors import ArgumentError, SlowRunError
+from ..core import progress
+from ..core.arguments import seconds_set
+from ..core.errors import SlowRunError
 
 # A run that would take longer is stopped, unless it was allowed to.
 SLOW_SECONDS = 60.0
@@ -25,19 +25,11 @@ _LEFT_ALONE = 5.0  # a run that was given up has to end by then
 _FIRST_LOOK = 2.0  # an estimate from less says little
 _SETTLED = 10.0  # from here on an estimate has to be far over the limit to stop the run
 _SHOW_AFTER = 1.0
-_AROUND = 2**18  # bytes that runtime/memory/arena.h leaves free around a buffer, at most
 
 
 def budget_seconds() -> float:
     """Seconds without headway after which a block is given up."""
-    text = os.environ.get("GEMMLAB_SIM_BUDGET_S", "")
-    try:
-        budget = float(text or BUDGET_SECONDS)
-    except ValueError:
-        budget = 0.0
-    if not 0 < budget < 1e9:
-        raise ArgumentError(f"GEMMLAB_SIM_BUDGET_S: is {text!r}, expected seconds, such as 10")
-    return budget
+    return seconds_set("GEMMLAB_SIM_BUDGET_S", BUDGET_SECONDS)
 
 
 class Bar:
@@ -153,13 +145,6 @@ def _then_set(launch: Callable[[], None], finished: threading.Event) -> None:
         launch()
     finally:
         finished.set()
-
-
-def check_memory(name: str, sizes: Sequence[int], available: int) -> None:
-    """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
-    if sum(sizes) + len(sizes) * _AROUND > available:
-        there_is = f"the simulator has {memory.size_text(available)} of global memory"
-        raise memory.too_large(name, list(zip("ABC", sizes, strict=True)), there_is)
 
 
 def _duration(seconds: float) -> str:

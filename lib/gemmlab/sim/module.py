@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from numbers import Integral
+from pathlib import Path
 
 import numpy as np
 
-from ..core.arguments import factor, integer
+from ..core.arguments import factor, flag, integer, size
 from ..core.errors import ArgumentError, BuildError, LaunchError, RefusedError
+from ..core.memory import check_memory
 from ..steps import refusal
 from . import build
 from .abi import GemmArgs, WorkspaceCall
 from .counts import count_lines
 from .findings import Finding, explain
 from .library import RUNTIMES
-from .limits import Bar, Limits, Watch, budget_seconds, check_memory
+from .limits import Bar, Limits, Watch, budget_seconds
 from .lines import LineTable
 from .places import GLOBAL, Place, array_places, matrix_places
 from .samples import Seen
@@ -29,6 +31,7 @@ from .trace import Findings, Launched, Trace, kept_samples
 MAX_STATIC_SHARED = 48 * 1024
 # SMs of the device that the simulator stands in for (include/gemmlab_sim/device.h).
 SMS = 132
+_AROUND = 2**18  # bytes that runtime/memory/arena.h leaves free around a buffer, at most
 ALLOCATED = 256  # what the addresses of cudaMalloc are multiples of, at least
 MALLOCATED = 16  # and those of this machine's memory
 
@@ -63,13 +66,13 @@ class How:
 class SimModule(ABC):
     """A kernel file, compiled for this machine's processor; `compile_step` makes it.
 
-    name: as it is shown. built: the compiled kernel; runtime: the simulator that it runs on.
+    name: as it is shown. built: the compiled kernel. runtime: the simulator's library.
     """
 
-    def __init__(self, name: str, built: build.KernelLibrary, runtime: build.Runtime) -> None:
+    def __init__(self, name: str, built: build.KernelLibrary, runtime: Path) -> None:
         self.name = name
         self._built = built
-        self._runtime = RUNTIMES.at(runtime.library)
+        self._runtime = RUNTIMES.at(runtime)
         self._source = built.source.read_text().splitlines()
         _check_static_shared(name, built.table)
         self._arrays = array_places(built.table.arrays, self._source)
@@ -101,7 +104,7 @@ class SimModule(ABC):
         Raises LaunchError if the launch is refused, would take too long, or the kernel did not run
         to its end (out of bounds, deadlock, ...).
         """
-        how = How(False, threads or _processors(), allow_slow, order=order)
+        how = How(False, _workers(threads), allow_slow, order=order)
         trace = self._checked((A, B, C), Shape(M, N, K, alpha, beta, config), how)
         print(trace.output, end="")
         fatal = [finding for finding in trace.findings if finding.fatal]
@@ -131,20 +134,21 @@ class SimModule(ABC):
         Arguments as those of `launch`. sms: how many SMs the launcher is told of. What is wrong
         with the kernel is in the trace's `findings`, not raised.
         """
-        integer("sms", sms, 1, 2**31 - 1, allowed="expected 1 or more", kind=Integral)
-        integer("order", order, 0, 2**32 - 1, kind=Integral)
-        how = How(True, threads or _processors(), allow_slow, sms, order)
+        how = How(True, _workers(threads), allow_slow, sms, order)
         return self._checked((A, B, C), Shape(M, N, K, alpha, beta, config), how)
 
     def check_memory(self, sizes: Sequence[int]) -> None:
         """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
-        check_memory(self.name, sizes, self._runtime.memory)
+        available = self._runtime.memory - len(sizes) * _AROUND
+        there_is = "the simulator has {} of global memory"
+        check_memory(self.name, list(zip("ABC", sizes, strict=True)), available, there_is)
 
     def _checked(self, matrices: Sequence[np.ndarray], shape: Shape, how: How) -> Trace:
         for name, matrix in zip("ABC", matrices, strict=True):
             _check_matrix(name, matrix)
         self.check_memory([matrix.nbytes for matrix in matrices])
         _check_shape(shape)
+        _check_how(how)
         budget_seconds()  # refuses a wrong one
         return self.run(matrices, shape, how)
 
@@ -194,7 +198,7 @@ class LoadedModule(SimModule):
         self,
         name: str,
         built: build.KernelLibrary,
-        runtime: build.Runtime,
+        runtime: Path,
         show: Callable[[int, int], None] | None = None,
         stuck: Callable[[], None] | None = None,
     ) -> None:
@@ -318,7 +322,7 @@ class LoadedModule(SimModule):
 
 
 @lru_cache(maxsize=64)
-def open_module(name: str, built: build.KernelLibrary, runtime: build.Runtime) -> LoadedModule:
+def open_module(name: str, built: build.KernelLibrary, runtime: Path) -> LoadedModule:
     """The module of a compiled kernel; one and the same for the same library."""
     return LoadedModule(name, built, runtime)
 
@@ -354,12 +358,19 @@ def _check_shape(shape: Shape) -> None:
         factor(name, getattr(shape, name))
 
 
+def _check_how(how: How) -> None:
+    flag("allow_slow", how.allow_slow)
+    size("sms", how.sms)
+    integer("order", how.order, 0, 2**32 - 1, kind=Integral)
+
+
 def _integers(values: Sequence[int]) -> ctypes.Array:
     return (ctypes.c_uint32 * len(values))(*values)
 
 
-def _processors() -> int:
-    return len(os.sched_getaffinity(0))
+def _workers(threads: int | None) -> int:
+    """`threads`, or one a processor."""
+    return len(os.sched_getaffinity(0)) if threads is None else size("threads", threads)
 
 
 def _check_matrix(name: str, matrix: np.ndarray) -> None:

@@ -26,8 +26,8 @@ class SimSource:
         """Its library, compiled if it is not in the cache."""
         return build.kernel(self.path, self.launch, self.portable, self.workspace)
 
-    def runtime(self) -> build.Runtime:
-        """The simulator that it runs on."""
+    def runtime(self) -> Path:
+        """The simulator's library, on which it runs."""
         return build.runtime(self.portable)
 
     def plain(self) -> dict:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..core.worker import with_tuples
 from .abi import LineOf
 from .counts import OPS, LineCount, reading_order
 from .findings import Finding
@@ -83,26 +83,20 @@ class Trace:
 
     @classmethod
     def from_plain(cls, data: dict) -> Trace:
-        """What `plain` gave, after JSON has made lists of its tuples."""
-        tuples: dict[str, Any] = {
-            name: tuple(_with_tuples(kind, row) for row in data[name])
-            for name, kind in (
-                *(("lines", LineCount), ("findings", Finding), ("samples", Sample)),
-                *(("places", Place), ("launches", Launched)),
-            )
+        """What `plain` gave, also after JSON."""
+        data = with_tuples(data)
+        kinds = {"lines": LineCount, "samples": Sample, "places": Place, "launches": Launched}
+        rows: dict[str, Any] = {
+            name: tuple(kind(**row) for row in data[name]) for name, kind in kinds.items()
         }
-        findings = Findings(tuples.pop("findings"))
-        return cls(**{**data, **tuples, "findings": findings, "source": tuple(data["source"])})
+        findings = Findings(Finding(**row) for row in data["findings"])
+        return cls(**{**data, **rows, "findings": findings})
 
     def __repr__(self) -> str:
         return as_text(self)
 
     def _repr_html_(self) -> str:
         return as_html(self)
-
-
-def _with_tuples(kind: Callable, row: dict) -> Any:
-    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
 
 
 def kept_samples(seen: Seen, line_of: LineOf) -> tuple[Sample, ...]:

@@ -206,10 +206,7 @@ def test_a_race_in_16_bits_is_found_in_the_precision_that_was_asked_for():
     ("options", "message"),
     [
         ({"device": "gpu"}, "device: got 'gpu', allowed are 'cuda', 'cpu'"),
-        (
-            {"shapes": [(32, 32)]},
-            r"shapes: got \[\(32, 32\)\], expected a list .* \(M, N, K\)",
-        ),
+        ({"shapes": [(32, 32)]}, r"shapes: got \(32, 32\), expected a shape .* \(M, N, K\)"),
         ({"shapes": [(33, 32, 32)]}, "M: is 33, .* multiple of 32; pad to 64"),
     ],
 )

@@ -128,6 +128,16 @@ def test_a_budget_that_ends_leaves_the_check_incomplete(monkeypatch):
     assert report.verdict == "incomplete" and "for lack of time" in repr(report)
 
 
+def test_the_time_of_a_readers_kernel_counts_though_it_runs_elsewhere(monkeypatch):
+    monkeypatch.setattr(runner.time, "process_time", lambda: 0.0)  # this process takes none
+    monkeypatch.setattr(runner, "BUDGET_SECONDS", 0.05)
+    report = lab.check("sgemm_01_naive", [(8, 8, 8)] * 20, device="cpu")
+    assert report.verdict == "clean"
+    mine = lab.variant("sgemm_01_naive", {"acc += a * b": "acc +=  a * b"})
+    report = lab.check(mine, [(32, 32, 32)] * 20, device="cpu")
+    assert report.verdict == "incomplete" and "for lack of time" in repr(report)
+
+
 def test_a_step_that_should_cut_and_never_does_is_incomplete():
     spec = replace(registry.get("sgemm_03_block_tiling"), persistent=True, cuts=((2, 4, 5),))
     lacks = lab.check(spec, device="cpu").lacks

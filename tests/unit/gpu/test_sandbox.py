@@ -259,6 +259,15 @@ def test_a_kernel_survives_the_way_to_the_process_and_is_trusted_there(config):
     assert handle_of(json.loads(json.dumps(attempt.request((1, 2, 3))))) == half
 
 
+@pytest.mark.parametrize("name", registry.names())
+def test_every_step_arrives_as_it_is(name):
+    """Built kernels are found by their specs, so these need hashes."""
+    step = run.kernel(name)
+    attempt = Attempt(step, step.title, "", ("float32",) * 3, (1.0, 0.0), 0)
+    found = handle_of(json.loads(json.dumps(attempt.request((1, 2, 3)))))
+    assert found == step and hash(found.spec) == hash(step.spec)
+
+
 # ---- the gate ----
 
 

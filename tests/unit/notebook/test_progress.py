@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -169,10 +170,16 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begins(run, home, capsys, con
     assert entry().answer == (RIGHT,)
 
 
-def test_where_nothing_can_be_written_a_cell_says_so_and_goes_on(run, tmp_path, capsys):
-    (tmp_path / "home").write_text("a file")
+def test_where_nothing_can_be_written_a_cell_says_so_and_goes_on(run, home, capsys):
+    (home / ".progress.json.tmp").mkdir(parents=True)  # what is written goes there first
     run(RIGHT)
-    assert "set GEMMLAB_HOME to a folder that you may write to" in capsys.readouterr().err
+    said = f"could not be noted in {solved.path()}: Is a directory; set GEMMLAB_HOME to a folder"
+    assert said in capsys.readouterr().err
+    shutil.rmtree(home)
+    home.write_text("a file")
+    run(RIGHT)
+    said = f"could not be noted in {solved.path()}: File exists; set GEMMLAB_HOME to a folder"
+    assert said in capsys.readouterr().err
     done = call()
     assert done.exit_code == 1 and "GEMMLAB_HOME" in done.output
 

@@ -19,7 +19,7 @@ def who(row: RawFinding) -> str:
     if row.role == _LAUNCHER:
         return "the launcher"
     if row.role == _INITIALISER:
-        return "the initialiser of a variable, which runs when the kernel is loaded,"
+        return "the initializer of a variable, which runs when the kernel is loaded,"
     return f"thread {row.thread} of block {row.block}"
 
 
@@ -178,7 +178,7 @@ def _endless_loop(row: RawFinding, line: str, other: str) -> str:
             "nothing. Let the loop end (GEMMLAB_SIM_BUDGET_S sets the seconds)"
         )
     return (
-        f"{who(row)} goes round a loop at {line} without end: for {row.number[0] / 1000:g} s no "
+        f"{who(row)} is in a loop without end at {line}: for {row.number[0] / 1000:g} s no "
         "thread of its block has returned or passed a barrier. Let the loop end; if it polls what "
         "another thread writes, wait with __syncthreads(), __syncwarp() or an mbarrier instead, "
         "since here a thread runs until it waits (GEMMLAB_SIM_BUDGET_S sets the seconds)"

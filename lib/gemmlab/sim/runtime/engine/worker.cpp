@@ -32,7 +32,8 @@ u32 Launch::block_of(u64 cluster_number, u32 rank) const {
 }
 
 bool Worker::begin_launch(const Launch& launch, Cluster& cluster, u32 rank) {
-  launch_ = &launch, dependent_ = launch.dependent;
+  launch_ = &launch;
+  dependent_ = launch.dependent;
   cluster_ = &cluster;
   rank_ = rank;
   cluster.set_worker(rank, *this);

@@ -2,6 +2,7 @@
 // those that print, whose text belongs into the notebook, and those that end the process.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <string>

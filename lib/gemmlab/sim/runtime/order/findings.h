@@ -30,7 +30,6 @@ enum class Kind : u32 {
   ENDED,           // it would end the process; name: by which call
   THROWN,          // nobody catches it; name: the exception, null if it is none
   MANY_LAUNCHES,   // of one launcher; number: how many
-                   // Of the host's code, number 1 to 3: further pcs, outwards; 0: none.
   // Of asynchronous operations (gemmlab/sim/messages/asynchronous.py); name: the operation.
   READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory;
                            // number, for global memory: true, the thread that has started it
@@ -84,7 +83,7 @@ struct Finding {
   u32 block = 0, thread = 0;
   Role role = Role::THREAD;
   u64 count = 1;
-  i64 number[4] = {};
+  i64 number[4] = {};  // of the host's code, 1 to 3: further pcs, outwards; 0: none
   const char* name = nullptr;
   const char* other_name = nullptr;
 };
