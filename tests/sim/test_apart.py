@@ -73,6 +73,28 @@ def test_matrices_that_begin_anywhere():
     assert np.array_equal(views[2], A @ B)
 
 
+def test_numbers_of_numpy_arrive(mine):
+    A, B, C = matrices()
+    sizes, alpha = np.array((64, 64, 32)), np.float32(0.5)
+    how = {"order": np.int64(1), "allow_slow": np.True_, "threads": np.int32(2)}
+    sim.compile_step(mine).launch(A, B, C, *sizes, alpha, np.int8(0), **how)
+    assert np.array_equal(C, (A @ B) / 2)
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"order": -1}, "order: got -1, allowed is an integer from 0 to"),
+        ({"threads": 0}, "threads: got 0, allowed is an integer from 1 to"),
+        ({"allow_slow": 1}, "allow_slow: got 1, expected True or False"),
+    ],
+)
+def test_a_launch_refuses_what_a_trace_does(mine, how, says):
+    for run in (sim.compile_step(mine).launch, sim.compile_step(STEP).trace):
+        with pytest.raises(ArgumentError, match=says):
+            run(*matrices(), 64, 64, 32, **how)
+
+
 def test_errors_come_back_as_they_are(mine, monkeypatch):
     module = sim.compile_step(mine)
     A, B, C = matrices()

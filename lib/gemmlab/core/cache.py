@@ -79,7 +79,7 @@ class Store:
         _remove(folder, name, paths)
 
     def folder(self, name: str) -> Path:
-        """A folder of the room, for files that whoever uses them writes or compares himself.
+        """A folder of the room for files without a manifest: its user writes and compares them.
 
         name: as that of an artefact. It is swept like one.
         """

@@ -1,4 +1,4 @@
-"""What a run may take: the watch over a launch, the time that a loop has."""
+"""What a run may take: the watch over a launch, and the time that a loop has."""
 
 from __future__ import annotations
 

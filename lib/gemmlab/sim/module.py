@@ -6,7 +6,7 @@ import ctypes
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
@@ -147,10 +147,8 @@ class SimModule(ABC):
         for name, matrix in zip("ABC", matrices, strict=True):
             _check_matrix(name, matrix)
         self.check_memory([matrix.nbytes for matrix in matrices])
-        _check_shape(shape)
-        _check_how(how)
         budget_seconds()  # refuses a wrong one
-        return self.run(matrices, shape, how)
+        return self.run(matrices, _checked_shape(shape), _checked_how(how))
 
     @abstractmethod
     def run(self, matrices: Sequence[np.ndarray], shape: Shape, how: How) -> Trace:
@@ -349,19 +347,22 @@ def _check_static_shared(name: str, table: LineTable) -> None:
         )
 
 
-def _check_shape(shape: Shape) -> None:
-    """Refuse numbers that a launcher's arguments cannot hold."""
-    for name in ("M", "N", "K", "config"):
-        size, allowed = getattr(shape, name), "expected a whole number of 32 bits"
-        integer(name, size, -(2**31), 2**31 - 1, allowed=allowed, kind=Integral)
-    for name in ("alpha", "beta"):
-        factor(name, getattr(shape, name))
+def _checked_shape(shape: Shape) -> Shape:
+    """Python's numbers, as a launcher's arguments can hold them."""
+    expected = "expected a whole number of 32 bits"
+
+    def whole(name: str) -> int:
+        number = getattr(shape, name)
+        return int(integer(name, number, -(2**31), 2**31 - 1, allowed=expected, kind=Integral))
+
+    alpha, beta = (factor(name, getattr(shape, name)) for name in ("alpha", "beta"))
+    return Shape(whole("M"), whole("N"), whole("K"), alpha, beta, whole("config"))
 
 
-def _check_how(how: How) -> None:
-    flag("allow_slow", how.allow_slow)
-    size("sms", how.sms)
-    integer("order", how.order, 0, 2**32 - 1, kind=Integral)
+def _checked_how(how: How) -> How:
+    order = int(integer("order", how.order, 0, 2**32 - 1, kind=Integral))
+    allow_slow, sms = flag("allow_slow", how.allow_slow), size("sms", how.sms)
+    return replace(how, allow_slow=allow_slow, sms=sms, order=order)
 
 
 def _integers(values: Sequence[int]) -> ctypes.Array:

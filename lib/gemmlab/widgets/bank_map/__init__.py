@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...core.arguments import brief, sequence, text
+from ...core.arguments import instance, sequence, text
 from ...core.errors import ArgumentError
 from ...layouts import PRESETS, Access, Layout, Request, Swizzle, Tile, describe, for_columns
 from ...layouts.shared.access import check_inside
@@ -188,10 +188,8 @@ def _accesses(
     if given is None:
         is_store = str(pattern).endswith("store") if store is None else bool(store)
         return [Access(pattern, width, is_store)]
-    accesses = sequence("accesses", given, "[layouts.Access('row')]")
-    if not accesses or not all(isinstance(access, Access) for access in accesses):
-        raise ArgumentError(f"accesses: got {brief(given)}, expected one or more layouts.Access")
-    return accesses
+    accesses = sequence("accesses", given, "[layouts.Access('row')]", empty=False)
+    return [instance("accesses", one, Access, "a layouts.Access") for one in accesses]
 
 
 def _first(layout: Layout) -> dict:

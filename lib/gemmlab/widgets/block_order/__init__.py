@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from ...core.arguments import choice, integer, one_or_several, sequence, text
+from ...core.arguments import brief, choice, integer, one_or_several, sequence, text
 from ...core.errors import ArgumentError
 from ...layouts.tiling.block_order import ORDERS
 from ...layouts.tiling.block_order import BlockOrder as Order
@@ -47,10 +47,10 @@ class BlockOrder(Widget):
         caption: str = "",
     ) -> None:
         several = one_or_several("slots", slots, int, "[132, 264]")
-        orders, grids = sequence("orders", orders, "['rows']"), _pairs(grids)
+        orders, grids = sequence("orders", orders, "['rows']", empty=False), _pairs(grids)
         integer("wave", wave, 0)
-        if not orders or any(one not in ORDERS for one in orders):
-            raise ArgumentError(f"orders: got {orders!r}, allowed are {', '.join(ORDERS)}")
+        for one in orders:
+            choice("orders", one, ORDERS)
         choice("order", order, orders)
         text("caption", caption)
         # Each combination that can be chosen is a possible one, or this raises.
@@ -105,9 +105,10 @@ class BlockOrder(Widget):
 
 def _pairs(grids: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     example = "[(32, 32)], of (rows, columns)"
-    pairs = [tuple(sequence("grids", g, example)) for g in sequence("grids", grids, example)]
-    if not pairs or any(len(pair) != 2 for pair in pairs):
-        raise ArgumentError(f"grids: got {grids!r}, expected pairs (rows, columns)")
+    given = sequence("grids", grids, example, empty=False)
+    pairs = [tuple(sequence("grids", grid, example)) for grid in given]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ArgumentError(f"grids: got {brief(grids)}, expected pairs (rows, columns)")
     return [(rows, columns) for rows, columns in pairs]
 
 
