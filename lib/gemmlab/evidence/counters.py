@@ -69,7 +69,8 @@ def agreement(family: str = "sgemm") -> Table:
 
     The simulator's numbers are counted now; a pair that differs is marked. Where nvcc leaves out
     loads of the source (`merged_loads.MERGED`), the pair is marked as such, and a note says why. A
-    counter that ncu does not have on that GPU is "not counted".
+    counter that ncu does not have on that GPU is "not counted". Raises ArgumentError for a family
+    that there is not.
     """
     columns = COUNTED[choice("family", family, COUNTED)]
     section = measurements.load(family=family).section("counters")
@@ -113,7 +114,8 @@ def conflicts(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
 
     kernels: a step, or several. The simulator counts now, in the steps' usual types; beside it
     stands what ncu counted when it was recorded. Conflicts are wavefronts above the minimum, by the
-    simulator. Raises UnknownKernelError, MeasurementError if nothing was recorded, BackendError.
+    simulator. Raises ArgumentError without a kernel, UnknownKernelError, MeasurementError if
+    nothing was recorded, BackendError.
     """
     example = "['sgemm_01_naive'], or one step"
     handles = [kernel(k) for k in one_or_several("kernels", kernels, str | Kernel, example)]

@@ -250,7 +250,8 @@ def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measureme
 def save(measurements: Measurements, path: str | Path | None = None) -> Path:
     """Write a recorded file, whole or not at all: a reader never sees a part of it.
 
-    measurements: what it holds. path: where; None: its place in book/measurements/.
+    measurements: what it holds. path: where; None: its place in book/measurements/. Raises
+    WriteError if it cannot be written; the old file is then still there.
     """
     path = Path(path) if path else file_of(measurements.gpu, measurements.family)
     return write_whole(path, json_text(measurements.to_dict()))
@@ -260,7 +261,7 @@ def sections(families: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
     """A section of the newest recording of each family.
 
     families: such as ["sgemm", "tma"]. name: one of SECTIONS. Raises MeasurementError if one has
-    none.
+    none, ArgumentError for other names.
     """
     return {family: load(family=family).section(name) for family in dict.fromkeys(families)}
 
@@ -268,7 +269,8 @@ def sections(families: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
 def recorded(path: str | Path | None = None) -> BenchResult:
     """The recorded benchmark.
 
-    path: a recorded file; None: the newest of "sgemm". Raises MeasurementError if there is none.
+    path: a recorded file; None: the newest of "sgemm". Raises MeasurementError if there is none,
+    ArgumentError for what is no path.
     """
     return load(path).bench()
 

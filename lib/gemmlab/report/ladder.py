@@ -77,7 +77,7 @@ def ladder(until: str | None = None, size: int = 4096, **options: Any) -> Ladder
     until: a step; None: all of the family. size: M = N = K. options: `precision`, `metric` and
     others. The run is that of `until`'s family, or of the first with `precision`. Where a family
     continues another one, its steps stand behind the other's, as shares of cuBLAS, each in its own
-    run. Raises MeasurementError if nothing was recorded.
+    run. Raises MeasurementError if nothing was recorded, ArgumentError for a wrong option.
     """
     known = inspect.signature(Ladder).parameters
     for name in options:

@@ -45,7 +45,8 @@ _UNITS = {  # what is shown -> the recorded share of the unit's peak rate over t
 def limits(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """How busy each unit of the GPU was, per cent of its peak rate over the whole run, from ncu.
 
-    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError.
+    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError,
+    ArgumentError without a step.
     """
     return _compared("unit", _UNITS, kernels, "{:.0f} %", "Per cent of each unit's peak")
 
@@ -66,7 +67,8 @@ _WITH_TENSOR_CORES = {"stall_math_pipe_throttle": "for tensor cores or the FMA p
 def stalls(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
     """What warps wait for: how many of a scheduler's are in each state when one is issued.
 
-    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError.
+    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError,
+    ArgumentError without a step.
     """
     what = "Warps of a scheduler for each instruction issued"
     reasons = dict(_REASONS)
@@ -198,7 +200,8 @@ def resources(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
 
     Dynamic shared memory, which ptxas does not know, is that of the step's spec; bytes of a block.
 
-    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError.
+    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError,
+    ArgumentError without a step.
     """
     handles = _handles(kernels)
     found = measurements.sections((handle.spec.family for handle in handles), "resources")

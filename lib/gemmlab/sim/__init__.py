@@ -165,7 +165,7 @@ def integer_matrices(
 
     M, N, K: A is (M, K), B (K, N), C (M, N), with integers from -4 to 4. seed: of the random
     numbers. types: a value of `registry.PRECISIONS`; elements of bfloat16, which NumPy does not
-    have, are given as their 16 bits.
+    have, are given as their 16 bits. Raises ArgumentError for sizes and seeds that cannot be.
     """
     M, N, K = arguments.shape((M, N, K), low=(0, 0, 0))
     arguments.instance("types", types, Precision, "one of lab.registry.PRECISIONS.values()")

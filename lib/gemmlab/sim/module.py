@@ -66,7 +66,8 @@ class How:
 class SimModule(ABC):
     """A kernel file, compiled for this machine's processor; `compile_step` makes it.
 
-    name: as it is shown. built: the compiled kernel. runtime: the simulator's library.
+    name: as it is shown. built: the compiled kernel. runtime: the simulator's library. Raises
+    BuildError for more static shared memory than a block may have.
     """
 
     def __init__(self, name: str, built: build.KernelLibrary, runtime: Path) -> None:

@@ -54,7 +54,8 @@ class Schedule(StreamK):
 def waves_paid(tiles: int, most: int = 264) -> int:
     """Waves of whole tiles, the last one counted in full.
 
-    tiles: of C, one for each block. most: blocks that run together.
+    tiles: of C, one for each block. most: blocks that run together, at least 1. Raises
+    ArgumentError.
     """
     integer("tiles", tiles, 0)
     integer("most", most, 1)

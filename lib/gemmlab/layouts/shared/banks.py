@@ -245,7 +245,7 @@ def lane_list(lanes: tuple[int, ...]) -> str:
 def describe(request: Request) -> str:
     """A request in words: wavefronts, minimum, the surplus, and who meets where.
 
-    request: what `wavefronts` gave.
+    request: what `wavefronts` gave. Raises ArgumentError for anything else.
     """
 
     instance("request", request, Request, "what layouts.wavefronts gave")

@@ -140,7 +140,8 @@ class BitXor:
 def row_major(row: ArrayLike, col: ArrayLike, row_length: int) -> np.ndarray:
     """Offset, in elements, of element (row, col) in rows of `row_length` elements.
 
-    row, col: integers or arrays that broadcast; the offsets have their common shape.
+    row, col: integers or arrays that broadcast; the offsets have their common shape. Raises
+    ArgumentError for others.
     """
     integer("row_length", row_length, 1, kind=Integral)
     offsets: np.ndarray = np.asarray(row) * row_length + np.asarray(col)

@@ -128,7 +128,8 @@ class Waves:
 def waves(blocks: int, at_once: int, sms: int) -> Waves:
     """In how many waves the blocks of a grid run.
 
-    blocks: of the grid. at_once: blocks that an SM holds, at least 1. sms: SMs of the GPU.
+    blocks: of the grid. at_once: blocks that an SM holds, at least 1. sms: SMs of the GPU. Raises
+    ArgumentError for other numbers.
     """
     for name, value in (("blocks", blocks), ("at_once", at_once), ("sms", sms)):
         integer(name, value, 1, kind=Integral)
