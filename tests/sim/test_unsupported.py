@@ -8,6 +8,7 @@ import pytest
 from gemmlab import sim
 from gemmlab.core.errors import BuildError
 from gemmlab.core.paths import repository_root
+from gemmlab.sim.unsupported import explain
 
 HOST = repository_root() / "kernels" / "common" / "launch" / "host.cuh"
 LAUNCH = """
@@ -63,3 +64,11 @@ def test_an_empty_asm_is_none_of_its_business(tmp_path):
     C = np.zeros(32, np.float32)
     sim.compile_source(path, "launch_it").launch(C, C, C, 1, 1, 1)
     assert C[0] == 1.0
+
+
+@pytest.mark.parametrize("named", ["kernels/common/launch/host.cuh", "common/launch/host.cuh"])
+def test_a_header_of_the_course_is_named_as_a_step_includes_it(named):
+    log = f"mine.cuh:1:10: fatal error: {named}: No such file or directory"
+    assert explain(log).endswith('write #include "../common/launch/host.cuh"\n')
+    other = explain("mine.cuh:1:10: fatal error: cub/cub.cuh: No such file or directory")
+    assert "the simulator has no header cub/cub.cuh" in other

@@ -191,13 +191,18 @@ def _remarks(
 
 
 def _inventory(timings: dict[str, BenchResult], name: str) -> str:
-    """At which sizes a kernel is recorded; of one that is not, at which the steps are."""
+    """At which sizes a kernel is recorded, or that it is not."""
     own = [row for part in timings.values() for row in part.rows if row.kernel == name]
+    if not own:
+        return (
+            "Only steps of the course have recorded times; without a GPU, lab.check and lab.trace "
+            "say whether a kernel is right and what it asks of the memory system"
+        )
     sizes: dict[str, dict[str, None]] = {}
-    for row in own or timings["benchmark"].rows:
+    for row in own:
         sizes.setdefault(f"{row.precision}, mode {row.mode}, L2 {row.l2}", {})[row.size] = None
     listed = "; ".join(f"{', '.join(known)} ({how})" for how, known in sizes.items())
-    return f"It is recorded at {listed}" if own else f"Nothing is, of it; the steps are at {listed}"
+    return f"It is recorded at {listed}"
 
 
 def _labelled(kernels: Sequence) -> dict[str, Kernel]:

@@ -47,8 +47,11 @@ def refuse_unsupported(files: Iterable[Path], known: Path, shown: Callable[[Path
             raise BuildError(
                 f"{_place(file, text, launch.start(), shown)}: {launch[1]}<<<...>>> is a syntax "
                 "that only nvcc has; call launch(kernel, grid, block, smem_bytes, stream, "
-                "arguments...) of kernels/common/launch/host.cuh, which works on a GPU and here"
+                'arguments...) of "../common/launch/host.cuh", which works on a GPU and here'
             )
+
+
+_OURS = re.compile(r"^(\.\./)*(kernels/)?(?=common/)")  # a header of the course, as one may name it
 
 
 def explain(message: str) -> str:
@@ -58,6 +61,9 @@ def explain(message: str) -> str:
         if found := _MISSING_HEADER.match(line):
             file, number, header = found.groups()
             what = f"the simulator has no header {header}; leave it out, or run on a GPU"
+            if _OURS.search(header):
+                beside = _OURS.sub("", header)
+                what = f'there is no {header} beside a step; write #include "../{beside}"'
             sentences[f"{file}:{number}: {what}"] = None
         elif (found := _UNKNOWN.match(line)) and _OF_CUDA.fullmatch(found[3]):
             file, number, name = found.groups()
