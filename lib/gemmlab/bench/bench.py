@@ -191,18 +191,18 @@ def _remarks(
 
 
 def _inventory(timings: dict[str, BenchResult], name: str) -> str:
-    """At which sizes a kernel is recorded, or that it is not."""
+    """At which sizes a kernel is recorded; of a step that is not, at which others are."""
     own = [row for part in timings.values() for row in part.rows if row.kernel == name]
-    if not own:
+    if not own and name not in registry.names():
         return (
             "Only steps of the course have recorded times; without a GPU, lab.check and lab.trace "
             "say whether a kernel is right and what it asks of the memory system"
         )
     sizes: dict[str, dict[str, None]] = {}
-    for row in own:
+    for row in own or timings["benchmark"].rows:
         sizes.setdefault(f"{row.precision}, mode {row.mode}, L2 {row.l2}", {})[row.size] = None
     listed = "; ".join(f"{', '.join(known)} ({how})" for how, known in sizes.items())
-    return f"It is recorded at {listed}"
+    return f"It is recorded at {listed}" if own else f"Other steps are recorded at {listed}"
 
 
 def _labelled(kernels: Sequence) -> dict[str, Kernel]:
