@@ -34,6 +34,7 @@ class Runner:
     Ends early, with what was found, after a run that does not come to its end, and after
     BUDGET_SECONDS. A shape whose simulation would take minutes is left out. modules: what the
     simulator runs in each precision, as far as another check of the same kernel has compiled it.
+    stopped: a run did not come to its end.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Runner:
         self._findings: dict[tuple, Finding] = {}
         self._bits: dict[Run, bytes] = {}
         self._slow: dict[tuple, str] = {}
-        self._stopped = False
+        self.stopped = False
         self._printed = False
         self.done: list[Done] = []
         self.left_out: list[str] = []
@@ -63,7 +64,7 @@ class Runner:
             self._compile({run.precision for run in runs})
         end = _processor_seconds() + BUDGET_SECONDS
         for i, run in enumerate(progress.bar(runs, f"checking {self._handle.title}")):
-            if self._stopped:
+            if self.stopped:
                 break
             if _processor_seconds() > end and not self._allow_slow:
                 rest = len(runs) - i
@@ -115,7 +116,7 @@ class Runner:
     def _outcome(self, run: Run, given: Problem) -> Case:
         """Launch, and look at the result."""
         if not self._launched(run, given):
-            self._stopped = True
+            self.stopped = True
             return _case(run, math.inf, STOPPED)
         error = given.error()
         largest = float(error.max()) if error.numel() else 0.0
