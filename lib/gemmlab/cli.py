@@ -25,7 +25,7 @@ from .measurements.store import SECTIONS
 from .notebook import solved
 from .notebook.progress import progress as reader_progress
 from .record import record as run_record
-from .report.recorded import benchmark_states
+from .report.recorded import STATES, benchmark_states
 from .run.backend import default_backend, why_no_gpu
 from .run.doctor import device
 from .sim import trace as run_trace
@@ -159,6 +159,7 @@ def list_(as_json: bool) -> None:
         for spec in registry.KERNELS
     ]
     click.echo(text_table(("kernel", "tile", "M, N, K", "figures", "idea"), rows, "ttttt"))
+    click.echo(f"\nRecorded figures, {STATES}")
 
 
 @main.command()

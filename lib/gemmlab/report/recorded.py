@@ -12,10 +12,10 @@ from ..steps import registry
 from ..steps.program import Program
 from ..steps.spec import FAMILIES
 
-_NOTES = (
+STATES = (
     "current: measured with this source. same machine code: the source is another one and compiles "
     "to the same instructions, so the figures hold. machine code changed: they are those of older "
-    "instructions. not compared: the source has changed and was not compiled since.",
+    "instructions. not compared: the source has changed and was not compiled since."
 )
 
 
@@ -71,7 +71,7 @@ def recorded() -> Table:
     rows += [(name, "-", "nothing", "-", "-", "not recorded") for name in missing]
     nvcc = load_manifest().nvcc
     head = ("step", "recording", "sections", "commit", "date", "today")
-    return Table(head, tuple(rows), "ttwttt", (*_NOTES, f"Compared with nvcc {nvcc}, sm_90a."))
+    return Table(head, tuple(rows), "ttwttt", (STATES, f"Compared with nvcc {nvcc}, sm_90a."))
 
 
 def benchmark_states() -> dict[str, str]:
