@@ -6,6 +6,7 @@
 //   more instructions for each FMA.
 // Limit: loads. Every FMA needs two of them, as many as in fp32, only of half the bytes.
 // Source: article 001 kernel 01 in mixed precision.
+// In the article: no code.
 #pragma once
 #include "../common/elements/half.cuh"
 #include "../common/launch/host.cuh"

@@ -9,6 +9,8 @@
 //   from B, with 4: 12 wavefronts a k, where sgemm_10_vectorized takes 32.
 // Limit: instructions. Of the 85 of a k, 64 are FMAs, 16 conversions, 5 loads.
 // Source: article 001 kernel 04 in mixed precision.
+// In the article: no code; its author's has 16x8 elements a thread, 128 threads
+//   and BK 32 (the experiment "hgemm 03, 16x8 a thread"), and reads one k of A at a time.
 #pragma once
 #include "../common/elements/half_vec.cuh"
 #include "../common/launch/host.cuh"

@@ -7,6 +7,7 @@
 // Registers: 128 are sums. 3 blocks on an SM would leave 168 a thread, too few for two k of A: 2.
 // Limit: instructions. Of the 161 of a k, 128 are FMAs, 24 conversions, 9 loads.
 // Source: article 001 kernel 05 in mixed precision.
+// In the article: no code; two k of A are one word.
 #pragma once
 #include "../common/elements/half_vec.cuh"
 #include "../common/launch/host.cuh"

@@ -8,6 +8,7 @@
 //   whole product does not show it.
 // Limit: instructions. Of the 162 of a k, 128 are FMAs, 24 conversions, 10 loads.
 // Source: article 001 kernel 06 in mixed precision.
+// In the article: no code; two k of A are one word.
 #pragma once
 #include "../common/elements/half_vec.cuh"
 #include "../common/launch/host.cuh"

@@ -10,6 +10,8 @@
 //   with generic addresses, and for B four transpositions: the same wavefronts, more instructions.
 // Limit: waiting. A block copies, then multiplies; meanwhile only the SM's other block computes.
 // Source: article 001 kernel 09.
+// In the article: it does not pad, loads B again for every fragment of A, reads and writes C
+//   as fragments, and its author's warps are 32x128: the experiment "hgemm 06, as published".
 #pragma once
 #include <mma.h>
 

@@ -8,6 +8,7 @@
 //   the two rows that 8 lanes copy lie in the same banks of the cache.
 // Limit: waiting, as before.
 // Source: article 001 kernel 10.
+// In the article: as in hgemm_06_wmma; and its copies go past L1: "hgemm 07, as published".
 #pragma once
 #include <mma.h>
 

@@ -5,7 +5,10 @@
 //   whose buffer the next copy fills.
 // Limit: waiting for fragments. Behind the barrier every warp loads from shared memory first, and
 //   has nothing to multiply.
-// Source: article 001 kernel 11, with one barrier a tile instead of two.
+// Source: article 001 kernel 11.
+// In the article: as in hgemm_07_wmma_async; and it has two barriers a tile and starts the copy
+// before
+//   the wait: "hgemm 08, as published".
 #pragma once
 #include <mma.h>
 

@@ -1,8 +1,7 @@
 // hgemm_09_wmma_pipeline: copies, fragments and products of three tiles at once.
 //
-// Change: while tile t is multiplied, the fragments of t + 1 come from shared memory, and tile t +
-// 2
-//   comes from global memory. A warp holds the fragments of a whole tile. When the products of one
+// Change: while tile t is multiplied, the fragments of t + 1 come from shared memory, and the copy
+//   of t + 2 is on its way. A warp holds the fragments of a whole tile. When the products of one
 //   k_mma are issued, its registers take the fragments of the next tile, and meanwhile the other
 //   k_mma is multiplied. One set of fragments is enough, and so are two buffers: a tile that is in
 //   registers needs no buffer.
@@ -10,7 +9,11 @@
 //   everyone has t in registers.
 // Limit: waits for fragments. A tile takes 448 wavefronts of shared memory, 256 for fragments and
 //   192 for copies, well below half of its time.
-// Source: article 001 kernel 12, which loads and multiplies whole tiles, and shows no barriers.
+// Source: article 001 kernel 12.
+// In the article: as in hgemm_07_wmma_async; it loads and multiplies whole tiles and shows no
+// waits; its
+//   author's code has two barriers a tile and waits behind the products: "hgemm 09, whole tiles",
+//   and, without padding, "hgemm 09, as published".
 #pragma once
 #include <mma.h>
 

@@ -8,6 +8,8 @@
 //   the same banks, 8 wavefronts for .x4 instead of 4. A row of sB is 256 bytes: all 8 rows are in
 //   the same banks, 16 wavefronts for .x2 instead of 2.
 // Source: article 001 kernel 13.
+// In the article: its registers suggest that B is loaded again for every product: the
+//   experiment "hgemm 10, B loaded again".
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>

@@ -8,6 +8,8 @@
 //   column take part: 4 wavefronts for .x2. It holds conflicts of .x4 for unavoidable.
 // Limit: global memory's latency; the tiles are waited for at once.
 // Source: article 001 kernel 14.
+// In the article: as said above, and B loaded as in hgemm_10_mma: the experiment "hgemm 11, as
+//   published".
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>

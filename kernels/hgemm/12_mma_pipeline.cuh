@@ -7,8 +7,11 @@
 //   has the time of two tiles.
 // Limit: global memory, by what warps wait for; then shared memory. A tile of 16 k takes a block
 //   128 wavefronts of ldmatrix and 160 of copies (a row of A's tile is a quarter of a line, and
-//   each takes a wavefront); the tensor cores take about 195 cycles for its products.
+//   each takes a wavefront); the tensor cores take 192 cycles for its products.
 // Source: article 001 kernel 15.
+// In the article: two buffers, and in its author's code two barriers and a wait behind the
+//   products ("hgemm 12, wait behind the products"); swizzled as its kernel 14 ("hgemm 12, as
+//   published").
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>

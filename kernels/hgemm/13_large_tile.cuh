@@ -7,6 +7,9 @@
 // Limit: bank conflicts, as nothing is swizzled here. Every second row of sA is in the same banks,
 //   16 wavefronts for .x4 instead of 4, and every row of sB, 16 for .x2 instead of 2.
 // Source: article 000 hgemm_naive.
+// In the article: its copies have the hint .L2::128B ("hgemm 13, L2::128B"), its strips are 8
+//   columns of tiles ("hgemm 13, strips of columns"), and it waits for a group of its own, not for
+//   all copies.
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>

@@ -7,6 +7,7 @@
 //   half a line of global memory, and two lines do not arrive in one wavefront.
 // Limit: global memory's latency; the tiles are waited for at once.
 // Source: article 000 hgemm_bcf.
+// In the article: as in hgemm_13_large_tile.
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>

@@ -7,8 +7,10 @@
 //   sums a lane takes 1 wavefront in T and 2 in float, a load of 16 bytes 4.
 // Rounded once: what beta takes of C is added to the sums before they become T.
 // Limit: shared memory: a tile of 32 k takes a block 384 wavefronts of ldmatrix and 192 of copies;
-//   the tensor cores take about 390 cycles for its products.
+//   the tensor cores take 384 cycles for its products.
 // Source: article 000 hgemm_bcf_dbf_rw, article 002 hgemm_bcf_dbf_rw.
+// In the article: as in hgemm_13_large_tile; its loop waits at the end, and its last tile is
+// peeled.
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>

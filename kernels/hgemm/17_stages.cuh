@@ -4,8 +4,11 @@
 //   newest STAGES - 2 have arrived, this tile has. 3 stages take 48 KB, what a kernel may have
 //   without asking; for more, the launcher asks. An SM of sm_90 has 227 KB for its blocks.
 // Limit: shared memory: a tile of 32 k takes a block 384 wavefronts of ldmatrix and 192 of copies;
-//   the tensor cores take about 390 cycles for its products.
+//   the tensor cores take 384 cycles for its products.
 // Source: article 002 hgemm_k_stages.
+// In the article: its copies stand in front of all ldmatrix of a tile ("hgemm 17, copies in
+//   front"), with the hint .L2::128B; its strips are columns; its loop waits at the end, and the
+//   last tiles are peeled.
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/ldmatrix.cuh>

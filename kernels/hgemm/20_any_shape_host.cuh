@@ -6,17 +6,17 @@
 namespace hgemm_20_any_shape {
 
 // [choice]
-constexpr int COST[TILES] = {100, 100, 105, 125, 125, 160};  // of an element of C, 64 k deep
-constexpr long long ADDING = 8000000;                        // of add_slices, in the same unit
-constexpr int MIN_SLICE = 4;                                 // k tiles
+constexpr int COST[TILES] = {100, 100, 105, 125, 125, 160, 350};  // of an element of C, 64 k deep
+constexpr long long ADDING = 8000000;                             // of add_slices, in the same unit
+constexpr int MIN_SLICE = 4;                                      // k tiles
 
 struct Choice {
   int tile = -1, slices = 1, slice_k = BK;  // tile -1: none has room
 };
 
 // The configuration asked for, else the one that should take least time: one tile after the other
-// on each SM, where a smaller one takes longer for an element. Slices: as many as fill the SMs
-// once.
+// on each SM, where a smaller one takes longer for an element. At most 16 rows take the thin tile,
+// and nothing else does. Slices: as many as fill the SMs once.
 inline Choice choose(const GemmArgs& g) {
   const int sms = device_attribute(cudaDevAttrMultiProcessorCount), k_tiles = ceil_div(g.K, BK);
   const int room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
@@ -27,12 +27,13 @@ inline Choice choose(const GemmArgs& g) {
     const int tile = i < TILES ? i : i - TILES + SPLIT;
     with_tile(tile, [&](auto of) {
       using S = decltype(of);
-      const int tiles = ceil_div(g.M, S::BM) * ceil_div(g.N, S::BN);
-      const int wanted = i < TILES || tiles == 0 ? 1 : min(sms / tiles, k_tiles / MIN_SLICE);
+      if (!asked && S::THIN != (g.M <= THIN_ROWS)) return;
+      const int tiles = ceil_div(g.M, S::BM) * ceil_div(g.N, S::BN), places = sms * S::PER_SM;
+      const int wanted = i < TILES || tiles == 0 ? 1 : min(places / tiles, k_tiles / MIN_SLICE);
       const int deep = max(1, ceil_div(k_tiles, max(1, wanted)));
       const int slices = max(1, ceil_div(k_tiles, deep));
       const long long cost =
-          (long long)S::BM * S::BN * COST[tile] * deep * ceil_div(tiles * slices, sms) +
+          (long long)S::BM * S::BN * COST[tile] * deep * ceil_div(tiles * slices, places) +
           (slices > 1 ? ADDING : 0);
       if (S::SMEM_BYTES > room || (best.tile >= 0 && cost >= least)) return;
       best = {tile, slices, deep * BK};

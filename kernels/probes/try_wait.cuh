@@ -7,7 +7,8 @@
 #include <ptx/mbarrier.cuh>
 #include <ptx/smem.cuh>
 
-#include "clock.cuh"
+#include "globaltimer.cuh"
+#include "probe.cuh"
 
 namespace probe_try_wait {
 
@@ -32,11 +33,11 @@ __global__ void kernel(long long* out, int repeats, uint32_t hint) {
   const uint32_t bar_addr = smem_addr(&bar);
   mbarrier_init(bar_addr, 1);
   for (int i = 0; i < repeats; ++i) {
-    const unsigned long long start = probe_clock::globaltimer_ns();
+    const unsigned long long start = globaltimer_ns();
     const long long first_cycle = clock64();
     const bool over = hint ? try_wait_hint(bar_addr, hint) : mbarrier_try_wait(bar_addr, 0);
     const long long last_cycle = clock64();
-    const unsigned long long end = probe_clock::globaltimer_ns();
+    const unsigned long long end = globaltimer_ns();
     out[3 * i] = static_cast<long long>(end - start);
     out[3 * i + 1] = last_cycle - first_cycle;
     out[3 * i + 2] = over;

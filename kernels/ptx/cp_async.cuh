@@ -22,6 +22,12 @@ __device__ __forceinline__ void cp_async_cg(uint32_t dst_addr, const void* src) 
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(dst_addr), "l"(src) : "memory");
 }
 
+// The same, with the hint that the L2 may fetch all 128 bytes of the line.
+__device__ __forceinline__ void cp_async_cg_l2_128b(uint32_t dst_addr, const void* src) {
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(dst_addr), "l"(src)
+               : "memory");
+}
+
 template <int BYTES>
 __device__ __forceinline__ void cp_async_ca_zfill(uint32_t dst_addr, const void* src,
                                                   int src_bytes) {

@@ -54,13 +54,28 @@ __device__ __forceinline__ void mbarrier_wait(uint32_t bar_addr, uint32_t parity
   }
 }
 
-// Arrives at the barrier at the same place in the shared memory of block `cta_rank` of the cluster.
+// Arrives at the barrier at the same place in the shared memory of block `cta_rank` of the cluster,
+// and releases to the cluster: who waits with mbarrier_wait_cluster sees what this thread wrote or
+// knew of. The release is a fence of the whole GPU (MEMBAR.ALL.GPU), so not for inner loops.
 __device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t bar_addr, uint32_t cta_rank) {
   asm volatile(
       "{\n"
       ".reg .b32 remote;\n"
       "mapa.shared::cluster.u32 remote, %0, %1;\n"
       "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n"
+      "}" ::"r"(bar_addr),
+      "r"(cta_rank)
+      : "memory");
+}
+
+// The same for a thread that has only read: it says that the place may be written again, and tells
+// no other block of anything written. CUTLASS's ClusterBarrier::arrive. No fence.
+__device__ __forceinline__ void mbarrier_arrive_remote(uint32_t bar_addr, uint32_t cta_rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 remote;\n"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n"
       "}" ::"r"(bar_addr),
       "r"(cta_rank)
       : "memory");

@@ -21,7 +21,17 @@ __device__ __forceinline__ void tma_load_2d(uint32_t dst_addr, const CUtensorMap
       : "memory");
 }
 
-// The same into all blocks of the cluster that `cta_mask` has a bit for: at the same place in the
+// The same, with a cache policy (cache_policy.cuh) as a hint for the L2.
+__device__ __forceinline__ void tma_load_2d_hint(uint32_t dst_addr, const CUtensorMap* map,
+                                                 uint32_t bar_addr, int x, int y, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(dst_addr),
+      "l"(map), "r"(bar_addr), "r"(x), "r"(y), "l"(policy)
+      : "memory");
+}
+
+// A load into all blocks of the cluster that `cta_mask` has a bit for: at the same place in the
 // shared memory of each, with its mbarrier at the same place.
 __device__ __forceinline__ void tma_load_2d_multicast(uint32_t dst_addr, const CUtensorMap* map,
                                                       uint32_t bar_addr, int x, int y,
@@ -38,6 +48,30 @@ __device__ __forceinline__ void tma_store_2d(const CUtensorMap* map, uint32_t sr
                                              int y) {
   asm volatile(
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
+      "r"(src_addr), "r"(x), "r"(y)
+      : "memory");
+}
+
+// The same, with a cache policy (cache_policy.cuh) as a hint for the L2.
+__device__ __forceinline__ void tma_store_2d_hint(const CUtensorMap* map, uint32_t src_addr, int x,
+                                                  int y, uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint "
+      "[%0, {%2, %3}], [%1], %4;" ::"l"(map),
+      "r"(src_addr), "r"(x), "r"(y), "l"(policy)
+      : "memory");
+}
+
+// The same; the lines that it writes are the first to leave the L2: for what nobody will read soon.
+__device__ __forceinline__ void tma_store_2d_evict_first(const CUtensorMap* map, uint32_t src_addr,
+                                                         int x, int y) {
+  asm volatile(
+      "{\n"
+      ".reg .b64 policy;\n"
+      "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group.L2::cache_hint "
+      "[%0, {%2, %3}], [%1], policy;\n"
+      "}" ::"l"(map),
       "r"(src_addr), "r"(x), "r"(y)
       : "memory");
 }

@@ -3,7 +3,9 @@
 // Change: threadIdx.x counts columns. The 32 lanes of a warp read one element of A (a broadcast)
 //   and 32 neighbours of B, and write 32 neighbours of C: 1, 4 and 4 sectors per request.
 // Limit: loads. Every FMA needs two of them, and the L1 serves a warp's load in one cycle at best.
-// Source: article 003 sgemm_naive, article 001 kernel 01.
+// Source: article 003 sgemm_naive, article 001 kernel 01. Departs: blocks of 8x32, where article
+// 003
+//   has 16x16 and article 001 32x32.
 #pragma once
 #include "../common/elements/epilogue.cuh"
 #include "../common/launch/host.cuh"

@@ -1,14 +1,17 @@
-// sgemm_04_register_tiling: 8x8 elements of C per thread, kept in registers.
+// sgemm_04_register_tiling: 8x8 elements of C per thread, with loads and stores of 16 bytes.
 //
-// Change: a block owns 128x128 of C with 256 threads. A thread reads 8 values of A and 8 of B and
-//   does 64 FMAs with them: 4 FMAs per value read, where block tiling did 1/2. All loads and
-//   stores move 16 bytes.
+// Change: a thread's 8 columns are neighbours, and it reads four of them, or four k of a row of A,
+// in
+//   one load: a request for 16 FMAs instead of 4. Copies and stores of C move 16 bytes, too. As in
+//   its parent 16 values are read for 64 FMAs.
 // Warps: 2 rows x 4 columns of warps, 64x32 of C each; lanes 8 rows x 4 columns, 8x8 each.
 // Registers: 2 blocks on an SM leave 128 a thread; the second argument of __launch_bounds__ asks
 //   the compiler to stay within them.
 // Limit: shared-memory wavefronts. A lies along k, so the 8 rows that one request reads are
 //   8 * 64 = 512 bytes apart and meet in the same four banks: 8 wavefronts where 2 would do.
-// Source: article 003 sgemm_tiling (four k of A per load, as the compiler merges them).
+// Source: article 003 sgemm_tiling. Departs: four k of A in one load, written out, as the compiler
+//   merges the article's; two blocks on an SM, for which the loop is unrolled by 2. The article's
+//   text, unrolled whole and without such a bound, takes 151 registers, and one block fits.
 #pragma once
 #include "../common/elements/epilogue.cuh"
 #include "../common/launch/host.cuh"

@@ -7,7 +7,7 @@
 //   keeps them in registers: 8 LDS and 2 LDS.128 per k, 32 wavefronts.
 // Limit: shared-memory wavefronts: 8 * 32 = 256 cycles a block and k, for 128 cycles of FMAs. A
 //   store of C touches 32 sectors for 128 bytes.
-// Source: article 001 kernel 03.
+// Source: article 001 kernel 03, a sketch only: its tile and the depth of 8 are ours.
 #pragma once
 #include "../common/elements/epilogue.cuh"
 #include "../common/launch/host.cuh"

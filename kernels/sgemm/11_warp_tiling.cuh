@@ -7,7 +7,8 @@
 //   16-byte load. 16 * 2 + 2 * 8 = 48 wavefronts.
 // Registers: 3 blocks on an SM leave 168 a thread, and 128 are sums.
 // Limit: shared-memory wavefronts: 4 * 48 = 192 cycles a block and k, for 128 cycles of FMAs.
-// Source: article 001 kernel 05.
+// Source: article 001 kernel 05. Departs: the article's kernel 04 has this tile of a thread, these
+//   threads and this depth already, so that its step changes the indices alone; B in 16-byte loads.
 #pragma once
 #include "../common/elements/epilogue.cuh"
 #include "../common/launch/host.cuh"

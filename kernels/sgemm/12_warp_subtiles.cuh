@@ -7,7 +7,7 @@
 //   LDS.128 and 128 FMAs.
 // Limit: shared-memory wavefronts still: 4 * 40 = 160 cycles a block and k, for 128 cycles of FMAs.
 //   Four fifths of them are A's, which lies along k.
-// Source: article 001 kernel 06.
+// Source: article 001 kernel 06. Departs: B in 16-byte loads, written out.
 #pragma once
 #include "../common/elements/epilogue.cuh"
 #include "../common/launch/host.cuh"

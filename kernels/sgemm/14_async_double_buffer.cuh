@@ -7,7 +7,8 @@
 //   A row of A's tile is half a 128-byte line of global memory: 8 wavefronts a copy instead of 4.
 // Limit: shared-memory wavefronts: 160 cycles a block and k, for 128 cycles of FMAs. The wait for
 //   global memory is behind them.
-// Source: article 001 kernel 08.
+// Source: article 001 kernel 08. Departs: B in 16-byte loads, written out; behind the last tile an
+//   empty group of copies.
 #pragma once
 #include <ptx/cp_async.cuh>
 #include <ptx/smem.cuh>

@@ -1,17 +1,17 @@
 // sgemm_20_any_shape: any M, N, K and any alignment, and several ways to go.
 //
-// Change: three ways in place of one.
+// Change: four ways in place of one.
 //   packed: sgemm_19_stream_k, on copies with zeros added where the shape does not fit it.
 //   tiles:  A and B as they are given. cp.async of 4 bytes, which needs no other alignment, turns A
 //     round on its way; what lies behind an edge it fills with zeros. Few tiles are cut along k
 //     into slices, and a second kernel adds the slices up.
-//   thin:   at most 16 rows of A. B is read once, and its bytes are the limit.
+//   thin, narrow: at most 16 rows of A, or columns of B. The bytes of the other are the limit.
 // Which is fastest depends on the shape and on the GPU: lab.tune measures, `choose` guesses.
 // Source: beyond the articles.
 #pragma once
 #include "../common/elements/guarded.cuh"
 #include "../common/order/block_order.cuh"
-#include "../common/shape/split_k.cuh"
+#include "../common/shape/narrow.cuh"
 #include "../common/shape/thin.cuh"
 #include "../common/tile/outer_product.cuh"
 #include "19_stream_k.cuh"
@@ -22,23 +22,24 @@
 namespace sgemm_20_any_shape {
 
 constexpr int BK = 16, STAGES = 3;
-constexpr int LM = 8, LN = 4;  // the lanes of a warp: 8 rows x 4 columns
-constexpr int BURST = 4;       // copies one after the other
-constexpr int MIN_SLICE = 8;   // k tiles
+constexpr int LM = 8, LN = 4;            // the lanes of a warp: 8 rows x 4 columns
+constexpr int BURST = 4, MIN_SLICE = 8;  // copies one after the other; k tiles of a slice
 
 // BM x BN for a block, TM x TN for a thread, PER_SM blocks on an SM.
 template <int BM_, int BN_, int TM_, int TN_, int PER_SM_>
 struct Tile {
   static constexpr int BM = BM_, BN = BN_, TM = TM_, TN = TN_, PER_SM = PER_SM_;
   static constexpr int WM = LM * TM, WN = LN * TN, THREADS = BM / TM * (BN / TN);
+  static constexpr int SMEM_BYTES = STAGES * BK * (BM + 4 + BN) * sizeof(float);
   static_assert(BM % WM == 0 && BN % WN == 0 && BM * 8 % THREADS == 0, "tile");
 };
 
 template <class T, bool VECTOR>
 __global__ void __launch_bounds__(T::THREADS, T::PER_SM) kernel(GemmArgs g, int slice_tiles) {
   constexpr int BM = T::BM, BN = T::BN, TM = T::TM, TN = T::TN;
-  __shared__ __align__(16) float sA[STAGES][BK][BM + 4];  // turned round
-  __shared__ __align__(16) float sB[STAGES][BK][BN];
+  extern __shared__ __align__(16) float smem[];
+  const auto sA = reinterpret_cast<float (*)[BK][BM + 4]>(smem);  // of STAGES; turned round
+  const auto sB = reinterpret_cast<float (*)[BK][BN]>(smem + STAGES * BK * (BM + 4));
   grid_launch_dependents();  // add_slices, if there is one, is launched meanwhile
   const int M = g.M, N = g.N, K = g.K;
   const int tid = threadIdx.x, warp_id = tid / 32, lane_id = tid % 32;
@@ -140,41 +141,57 @@ __global__ void __launch_bounds__(T::THREADS, T::PER_SM) kernel(GemmArgs g, int 
   // [/pipeline]
 
   // [store]
-  // One slice writes C, several leave their sums to add_slices.
+  // One slice writes C, several leave their sums to add_slices, in rows of whole vectors.
   const bool only = gridDim.y == 1;
+  const int ldc = only ? N : ceil_div(N, 4) * 4;
   float* to = only ? static_cast<float*>(g.C)
-                   : static_cast<float*>(g.workspace) + (size_t)blockIdx.y * M * N;
+                   : static_cast<float*>(g.workspace) + (size_t)blockIdx.y * M * ldc;
   const float alpha = only ? g.alpha : 1.0f, beta = only ? g.beta : 0.0f;
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
     const int row = block_m + m + i / 4 * (4 * LM) + i % 4;
-    float* gC = to + (size_t)row * N + block_n + n;
+    float* gC = to + (size_t)row * ldc + block_n + n;
+    const int left = (row < M) ? N - block_n - n : 0;
 #pragma unroll
     for (int j = 0; j < TN; j += 4)
-      if (row < M)
-        write_c4_guarded<VECTOR>(gC + j * LN, &acc[i][j], N - block_n - n - j * LN, alpha, beta);
+      if (VECTOR || !only)
+        write_c4_guarded<true>(gC + j * LN, &acc[i][j], left - j * LN, alpha, beta);
+      else
+        write_c4_guarded<false>(gC + j * LN, &acc[i][j], left - j * LN, alpha, beta);
   }
   // [/store]
 }
 
+// Microseconds that a way may take, in 20_any_shape_host.cuh.
+template <class T>
+float guess_tiles(const GemmArgs& g);
+inline float guess_packed(const GemmArgs& g);
+
 // [configurations]
+using Large = Tile<128, 128, 8, 16, 2>;
 using Tall = Tile<128, 64, 8, 8, 3>;
 using Small = Tile<64, 64, 8, 8, 4>;
+using Slim = Tile<128, 32, 16, 4, 6>;
+using Low = Tile<32, 128, 4, 8, 5>;
 using Tiny = Tile<32, 32, 4, 4, 8>;
-enum Config { PACKED, TALL, TALL_SPLIT, SMALL, SMALL_SPLIT, TINY, THIN, CONFIGS };
+enum Config { PACKED, LARGE, TALL, TALL_SPLIT, SMALL, SMALL_SPLIT, SLIM, LOW, TINY, THIN, NARROW };
 
-// The configuration asked for, else a guess, for 132 SMs: packed where large tiles nearly fill
-// them, small tiles where those fill them twice; else tiles cut along k, or tiny ones where there
-// is little to cut.
+// The configuration asked for, else a guess: few rows or columns have ways of their own, small
+// products tiny tiles. Of the others that which is guessed to be fastest.
 inline int choose(const GemmArgs& g) {
-  if (g.config >= 0 && g.config < CONFIGS) return g.config;
-  if (g.M <= thin::MAX_ROWS) return THIN;
-  const long long large = (long long)ceil_div(g.M, 128) * ceil_div(g.N, 128);
-  const long long small = (long long)ceil_div(g.M, 64) * ceil_div(g.N, 64);
-  if (g.M > 64 && g.N > 64 && large >= 128) return PACKED;
-  if (g.M > 64 && g.N > 64 && small > 192 && small <= 264) return SMALL;  // two on each SM
-  if (small <= 36 && g.K <= 512) return TINY;
-  return g.M > 64 ? TALL_SPLIT : SMALL_SPLIT;
+  if (g.config >= 0 && g.config <= NARROW) return g.config;
+  if (g.M == 1 && g.N > 1) return THIN;
+  if (g.N <= narrow::MAX_COLUMNS && g.K > 32) return NARROW;
+  if (g.M <= thin::MAX_ROWS && (long long)g.N * g.K >= 1 << 25) return THIN;
+  if (g.M <= 32) return LOW;
+  if (g.N <= 32) return SLIM;
+  if ((long long)ceil_div(g.M, 64) * ceil_div(g.N, 64) <= 49 && g.K <= 512) return TINY;
+  const float small = guess_tiles<Small>(g), tall = guess_tiles<Tall>(g);
+  const int low = g.M > 64 && tall < small ? TALL_SPLIT : SMALL_SPLIT;
+  if (g.M <= 64 || g.N <= 64) return low;
+  const float large = guess_tiles<Large>(g), packed = guess_packed(g);
+  if (min(large, packed) >= min(small, tall)) return low;
+  return packed < large ? PACKED : LARGE;
 }
 // [/configurations]
 
@@ -188,18 +205,16 @@ inline size_t workspace_sgemm_20_any_shape(const GemmArgs& g) {
   const int config = choose(g);
   if (config == PACKED) return Padded(g).bytes;
   if (config == THIN) return thin::workspace(g);
-  if (config == TALL_SPLIT) return slices_bytes(g, slices<Tall>(g, true));
-  return config == SMALL_SPLIT ? slices_bytes(g, slices<Small>(g, true)) : 0;
+  if (config == NARROW) return narrow::workspace(g);
+  return with_tile(config, [&](auto t, bool cut) { return cut ? sums_bytes<decltype(t)>(g) : 0; });
 }
 
 inline cudaError_t launch_sgemm_20_any_shape(const GemmArgs& g, cudaStream_t stream) {
   using namespace sgemm_20_any_shape;
   const int config = choose(g);
   if (config == PACKED) return run_packed(g, stream);
-  if (config == TINY) return run_tiles<Tiny>(g, false, stream);
-  if (config == TALL || config == TALL_SPLIT)
-    return run_tiles<Tall>(g, config == TALL_SPLIT, stream);
-  if (config == SMALL || config == SMALL_SPLIT)
-    return run_tiles<Small>(g, config == SMALL_SPLIT, stream);
-  return thin::run(g, g.N % 4 == 0 && divides(16, g.B), stream);
+  if (config == NARROW) return narrow::run(g, stream);
+  if (config == THIN) return thin::run(g, g.N % 4 == 0 && divides(16, g.B), stream);
+  return with_tile(config,
+                   [&](auto t, bool cut) { return run_tiles<decltype(t)>(g, cut, stream); });
 }

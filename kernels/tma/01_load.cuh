@@ -8,6 +8,9 @@
 // Limit: in step with its slowest warp: all threads meet at a barrier before thread 0 asks for the
 //   next tile. And M and N are multiples of 128: loads end where A and B do, stores of C do not.
 // Source: article 002 hgemm_tma_r_k_stages, BK = 64.
+// In the article: it names two sets of fragments ("tma 01, two sets of fragments"), aligns
+//   tiles to 128 bytes, has no fence behind mbarrier_init, does not prefetch its maps, limits the
+//   time of try_wait, and its strips are columns.
 #pragma once
 #include <ptx/fence.cuh>
 #include <ptx/ldmatrix.cuh>

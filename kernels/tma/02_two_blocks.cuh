@@ -6,6 +6,7 @@
 //   pair: what hgemm_17_stages does. Rows of a box of B are as long as before.
 // Limit: a barrier every 32 k instead of 64, and still one for all threads of a block.
 // Source: article 002 hgemm_tma_r_k_stages, BK = 32.
+// In the article: as in tma_01_load; "tma 02, two sets of fragments".
 #pragma once
 #include <ptx/fence.cuh>
 #include <ptx/ldmatrix.cuh>

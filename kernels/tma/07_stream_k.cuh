@@ -1,7 +1,7 @@
 // tma_07_stream_k: tiles of an incomplete wave are cut along k, where that pays.
 //
 // Change: 8192 has 2048 tiles, 15 waves of 132 and 68 more, so 68 blocks have 16 tiles to compute,
-//   the others 15. Here the 68 owners leave the last 58 of their 128 k tiles to 63 of the others,
+//   the others 15. Here the 68 owners leave the last 57 of their 128 k tiles to 63 of the others,
 //   in equal stretches; so all are done at about the same time. A block leaves the sums of its
 //   piece in the workspace, and the last one to arrive at a tile adds them up: each warp its part,
 //   in the order of k, so the result does not depend on who was last.

@@ -1,12 +1,14 @@
 // tma_08_any_shape: any M, N, K and any alignment, and small sizes quickly.
 //
-// Change: the loop of tma_07_stream_k for five tiles. Small ones need fewer registers: their
+// Change: the loop of tma_07_stream_k for six tiles. Small ones need fewer registers: their
 //   producer is one warp, and keeps what it has. Where rows of A or B do not begin at multiples of
 //   16 bytes, there is no tensor map of them: the loop runs on a copy in which they do. Where those
 //   of C do not, 16-bit elements leave in pairs, or by lanes if beta counts. Edges need no guards:
 //   loads bring zeros, stores are clipped. But zeros take the copy engine at least as long as
 //   elements: boxes in which nothing of C is are not asked for, and warps whose part lies there
 //   only let the stages go by.
+// Up to 16 rows have a tile of their own: they use each element of B 16 times at most, and what
+//   counts is how fast B comes from memory. Pieces of small tiles are added by a second kernel.
 // Which tile is fastest depends on the shape and on the GPU: lab.tune measures, `choose` guesses.
 // Source: beyond the articles.
 #pragma once
@@ -16,9 +18,11 @@
 #include <ptx/warp.cuh>
 
 #include "../common/launch/device_attribute.cuh"
+#include "../common/order/add_cut.cuh"
 #include "../common/order/edges_first.cuh"
 #include "../common/launch/host.cuh"
 #include "../common/shape/realigned.cuh"
+#include "../common/tile/clipped_boxes.cuh"
 #include "../common/tile/stage_ring.cuh"
 #include "../common/order/stream_k.cuh"
 #include "../common/store/warp_store.cuh"
@@ -28,13 +32,12 @@ namespace tma_08_any_shape {
 
 constexpr int BK = 64;
 // Of a piece, in k tiles of time; of a light tile (edges_first.cuh) half of the warps or more have
-// no sums.
+// no sums. ADDING: of the second kernel, which adds up the pieces of small tiles.
 constexpr int PRICE = 6, LIGHT_PRICE = 3;
+constexpr int ADDING = 8;
 constexpr int LAUNCH_REGISTERS = 168, PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
 static_assert(128 * PRODUCER_REGISTERS + 256 * CONSUMER_REGISTERS <= 384 * LAUNCH_REGISTERS,
               "else setmaxnreg waits for ever");
-// Rows of A in a box, and in the only one of a tile that has no more.
-constexpr int BOX = 64, LOW_BOX = 16;
 
 // BM x BN for a block, WM x WN for a warp.
 template <int BM_, int BN_, int WM_, int WN_, int STAGES_>
@@ -46,6 +49,7 @@ struct Tile {
   // Eight warps of 64x64 need what a warpgroup of producers gives back.
   static constexpr bool GIVES = WARPS == 8 && WM * WN == 4096;
   static constexpr int THREADS = 32 * WARPS + (GIVES ? 128 : 32);
+  static constexpr bool THIN = BM == LOW_BOX, SMALL = BM * BN <= 64 * 64;
   using Ring = StageRing<STAGES, STAGE_BYTES>;
   // The stages, the parts of C, and the mbarriers: of each part one, and of the ring.
   static constexpr int SMEM_BYTES = STAGES * STAGE_BYTES + WARPS * (PART_BYTES + 8) + Ring::BYTES;
@@ -57,34 +61,6 @@ struct Tile {
   // number w % 4.
   __device__ static int m(int warp) { return warp / (BN / WN) * WM; }
   __device__ static int n(int warp) { return (warp + warp / 4) % (BN / WN) * WN; }
-};
-
-// What the producer loads of a tile whose first element is at (row, col) of C: the boxes in which
-// some row or column of C is.
-template <class S>
-struct Boxes {
-  int row, col;
-  int rows, columns;  // of C, from there on
-  bool low;
-
-  __device__ Boxes(int row, int col, int M, int N)
-      : row(row), col(col), rows(M - row), columns(N - col), low(rows <= LOW_BOX) {}
-  __device__ int bytes() const {
-    const int lines = low ? LOW_BOX : min(S::BM, ceil_div(rows, BOX) * BOX);
-    return (lines + min(S::BN, ceil_div(columns, LINE) * LINE)) * S::ROW_BYTES;
-  }
-  __device__ __forceinline__ void load(const CUtensorMap* map_a, const CUtensorMap* map_low,
-                                       const CUtensorMap* map_b, uint32_t to_addr,
-                                       uint32_t bar_addr, int k) const {
-#pragma unroll
-    for (int i = 0; i < S::BM; i += BOX)
-      if (i == 0 || i < rows)
-        tma_load_2d(to_addr + i * S::ROW_BYTES, low ? map_low : map_a, bar_addr, k, row + i);
-#pragma unroll
-    for (int j = 0; j < S::BN; j += LINE)
-      if (j == 0 || j < columns)
-        tma_load_2d(to_addr + S::A_BYTES + j * S::ROW_BYTES, map_b, bar_addr, col + j, k);
-  }
 };
 
 // map_low: of A, in boxes of LOW_BOX rows. The producer waits for the copies of A and B, if there
@@ -99,6 +75,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   unsigned char* parts = smem + S::STAGES * S::STAGE_BYTES;
   const uint32_t part_bars = smem_addr(parts + WARPS * S::PART_BYTES);
   typename S::Ring ring(part_bars + WARPS * 8);
+  if constexpr (S::SMALL) grid_launch_dependents();  // add_cut_tiles, if there is one
 
   // The same for all lanes: a shuffle tells the compiler, which then counts stages once for a warp.
   const int warp_id = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
@@ -139,7 +116,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   // [consume]
   if constexpr (S::GIVES) setmaxnreg_inc<CONSUMER_REGISTERS>();
   const int lane_id = threadIdx.x % 32;
-  WarpTile<T, BM, WM, WN> sums(smem_addr(smem), S::m(warp_id), S::n(warp_id), lane_id);
+  WarpTile<T, BM, WM, WN, S::LAYOUT> sums(smem_addr(smem), S::m(warp_id), S::n(warp_id), lane_id);
   uint32_t part_parity = 0;
   const EdgesFirst<BM, BN> tiles(out.M, out.N);
   const Queue queue(share);
@@ -167,9 +144,12 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     if (depth < share.depth) {
       const int count = share.pieces(work.tile), own = share.piece(work);
       const size_t part = (size_t)work.tile * WARPS + warp_id;
-      if (!add_pieces(sums.acc, pieces + part * share.slots() * (WM * WN / 4) + lane_id,
-                      arrived + part, own, count, lane_id))
+      float4* slots = pieces + part * share.slots() * (WM * WN / 4) + lane_id;
+      if constexpr (S::SMALL) {
+        leave_piece(sums.acc, slots + own * (WM * WN / 4));
         continue;
+      }
+      if (!add_pieces(sums.acc, slots, arrived + part, own, count, lane_id)) continue;
     }
     // [/fixup]
 
@@ -182,14 +162,15 @@ __global__ void __launch_bounds__(S::THREADS, 1)
 }
 
 // [configurations]
-constexpr int TILES = 5;  // the last two have room in 99 KB of shared memory
+constexpr int TILES = 6, SMALLEST = 4;  // 3 and 4 have room in 99 KB of shared memory
 template <class F>
 auto with_tile(int tile, F f) {
   if (tile == 0) return f(Tile<256, 128, 64, 64, 3>());
   if (tile == 1) return f(Tile<128, 128, 64, 32, 4>());
   if (tile == 2) return f(Tile<128, 64, 32, 32, 6>());
   if (tile == 3) return f(Tile<128, 64, 32, 32, 2>());
-  return f(Tile<64, 64, 32, 32, 5>());
+  if (tile == SMALLEST) return f(Tile<64, 64, 32, 32, 5>());
+  return f(Tile<16, 128, 16, 32, 6>());
 }
 // [/configurations]
 
@@ -201,7 +182,7 @@ inline int resident_blocks() { return device_attribute(cudaDevAttrMultiProcessor
 #include "08_any_shape_host.cuh"  // schedule, choose, pieces_bytes and run
 
 // The copies, the pieces of each tile that is cut, and a counter for each warp's part of it.
-template <class T, class TC>
+template <class T, class TC, int LAYOUT = 0>
 inline size_t workspace_tma_08_any_shape(const GemmArgs& g) {
   using namespace tma_08_any_shape;
   return RealignedInputs<T>(g).bytes + with_tile(choose(g), [&](auto of) {
@@ -211,10 +192,10 @@ inline size_t workspace_tma_08_any_shape(const GemmArgs& g) {
          });
 }
 
-template <class T, class TC>
+template <class T, class TC, int LAYOUT = 0>
 inline cudaError_t launch_tma_08_any_shape(const GemmArgs& g, cudaStream_t stream) {
   using namespace tma_08_any_shape;
   static_assert(is_half<T>, "16-bit inputs");
   const RealignedInputs<T> p(g);
-  return with_tile(choose(g), [&](auto of) { return run<T, TC, decltype(of)>(p, stream); });
+  return with_tile(choose(g), [&](auto of) { return run<T, TC, decltype(of), LAYOUT>(p, stream); });
 }

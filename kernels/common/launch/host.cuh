@@ -2,8 +2,12 @@
 #pragma once
 #include <cuda_runtime.h>
 
-// C = alpha * A @ B + beta * C, all row-major: A is (M, K), B is (K, N), C is (M, N).
-// beta == 0 never reads C, so C may hold anything, NaN included.
+// Bits of GemmArgs::layout. A matrix that is turned lies in memory as its transpose, row-major.
+enum : int { TURNED_B = 1, TURNED_A = 2 };
+
+// C = alpha * A @ B + beta * C, all row-major: A is (M, K), B is (K, N), C is (M, N). Turned, A
+// lies in memory as (K, M), B as (N, K). beta == 0 never reads C, so C may hold anything, NaN
+// included.
 struct GemmArgs {
   const void* A;
   const void* B;
@@ -14,6 +18,7 @@ struct GemmArgs {
   // is undefined. Null for a step that has no such function, and where it returns 0.
   void* workspace = nullptr;
   int config = -1;  // which of the step's configurations to run; -1: the step chooses
+  int layout = 0;   // TURNED_A and TURNED_B, for steps that take them
 };
 
 __host__ __device__ constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }

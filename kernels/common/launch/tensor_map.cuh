@@ -62,12 +62,13 @@ cudaError_t check_tensor_map(const T* matrix, int rows, int columns, int row_str
 
 // A rows x columns matrix, moved in boxes of box_rows x box_columns elements. `row_stride`:
 // elements from row to row. With a swizzle, rows of a box that are shorter than its span still
-// start a span apart in shared memory. Of an empty matrix there is no map: `map` is zero, and no
-// copy may use it.
+// start a span apart in shared memory. promotion: how much of a line the L2 fetches where a box
+// asks for less. Of an empty matrix there is no map: `map` is zero, and no copy may use it.
 template <class T>
-cudaError_t encode_tensor_map(CUtensorMap* map, const T* matrix, int rows, int columns,
-                              int row_stride, int box_rows, int box_columns,
-                              CUtensorMapSwizzle swizzle) {
+cudaError_t encode_tensor_map(
+    CUtensorMap* map, const T* matrix, int rows, int columns, int row_stride, int box_rows,
+    int box_columns, CUtensorMapSwizzle swizzle,
+    CUtensorMapL2promotion promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B) {
   *map = {};
   if (rows == 0 || columns == 0) return cudaSuccess;
   cudaError_t error =
@@ -82,10 +83,9 @@ cudaError_t encode_tensor_map(CUtensorMap* map, const T* matrix, int rows, int c
   const cuuint32_t box[2] = {static_cast<cuuint32_t>(box_columns),
                              static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t element_strides[2] = {1, 1};
-  const CUresult result =
-      encode(map, tensor_map_type<T>(), 2, const_cast<T*>(matrix), sizes, strides, box,
-             element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encode(map, tensor_map_type<T>(), 2, const_cast<T*>(matrix), sizes,
+                                 strides, box, element_strides, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                 swizzle, promotion, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return cudaSuccess;
   return refuse(cudaErrorInvalidValue, "tensor map of a %dx%d matrix: the driver's CUresult is %d",
                 rows, columns, static_cast<int>(result));

@@ -1,25 +1,25 @@
-// Which tiles of C a block computes, one after the other, when all blocks are there from the
-// beginning: whole tiles, and pieces of those that would not fill a wave.
+// Which tiles of C a block of a persistent kernel computes, in order: whole tiles, and pieces of
+// the tiles that would not fill a wave.
 #pragma once
 #include "../launch/host.cuh"
 
-// K tiles begin to end of a tile, whole or a piece of it.
+// K tiles `begin` to `end - 1` of tile `tile`: the whole tile, or a piece of it.
 struct Work {
   int tile, begin, end;
 };
 
-// The tiles of an incomplete wave come first. Each of these `rest` tiles has an owner, block b of
-// tile b, who leaves its last `cut` k tiles to the other blocks, the helpers. The k tiles that were
-// left stand in one row, and each helper takes an equal stretch of it. Whole tiles follow, every
-// blocks-th for a block.
+// The tiles of an incomplete wave come first. Each of these `rest` tiles has an owner: block b owns
+// tile b. The owner leaves its last `cut` k tiles to the other blocks, the helpers. The k tiles
+// left by all owners form one row, and each helper takes an equal part of it. Whole tiles follow; a
+// block computes every `blocks`-th of them.
 struct Schedule {
   int tiles, depth, blocks, rest = 0, cut = 0, helpers = 0;
   int whole, longer;  // whole tiles of a block, and how many blocks have one more
-  int busiest;        // k tiles of time of the block that takes longest
+  int busiest;        // time of the block that takes longest, in k tiles
 
-  // depth: k tiles of a tile. most: blocks that run at once. price: the traffic of a piece that is
-  // left in memory, or added there, in k tiles of time, if all blocks have one; of fewer it is
-  // less. The way takes half as much more, however few they are.
+  // depth: k tiles of a tile. most: blocks that run at once. price: time, in k tiles, to write a
+  // piece to memory or to add it from there, if all blocks have one; the traffic of fewer pieces
+  // takes less. Half the price is added for the latency, which does not depend on their number.
   Schedule(int tiles, int depth, int most, int price)
       : tiles(tiles), depth(depth), blocks(tiles < most ? tiles : most) {
     const int over = tiles % most;
@@ -28,7 +28,7 @@ struct Schedule {
     for (int sharing = 1; over > 0 && sharing <= most - over; ++sharing) {
       const int each = (price + 1) / 2 + price * (over + sharing) / most,
                 added = 1 + sharing / over;
-      // Owners and helpers are done at the same time, but for what is added.
+      // Owners and helpers finish at the same time, except for the additions.
       const int left = (sharing * depth - over * each) / (over + sharing);
       const int time = depth - left + each * added;
       if (left <= 0 || over * left < sharing || time >= least) continue;
@@ -37,7 +37,7 @@ struct Schedule {
     }
     busiest = whole * depth + (over > 0 ? least : 0);
   }
-  // Of a tile that is cut: what there is room for, in memory, at most.
+  // The pieces of one cut tile for which the workspace has room: at least as many as it can have.
   __host__ __device__ int slots() const { return helpers / (rest > 0 ? rest : 1) + 3; }
   __device__ int begin(int helper) const { return helper * (rest * cut) / helpers; }
   __device__ int helper_of(int x) const { return ((x + 1) * helpers - 1) / (rest * cut); }
@@ -45,16 +45,16 @@ struct Schedule {
   __device__ int pieces(int tile) const {
     return 2 + helper_of((tile + 1) * cut - 1) - first_helper(tile);
   }
-  // The number of this block's piece: 0 for the owner, then in the order of k.
+  // The number of this block's piece in its tile: 0 for the owner, then in the order of k.
   __device__ int piece(const Work& work) const {
     return work.begin == 0 ? 0 : 1 + (int)blockIdx.x - rest - first_helper(work.tile);
   }
 };
 
-// The work of one block.
+// The work of one block: its pieces of cut tiles first, then whole tiles.
 struct Queue {
   const Schedule& share;
-  int first, from, to, pieces;  // its pieces of cut tiles: of tile `first` on; where in the row
+  int first, from, to, pieces;  // first cut tile; its part of the row; number of pieces
 
   __device__ explicit Queue(const Schedule& share)
       : share(share), first(blockIdx.x), from(0), to(0), pieces(0) {
@@ -76,36 +76,42 @@ struct Queue {
   }
 };
 
-// Leaves a warp's sums of a tile in memory, unless it is the last of `count` warps to arrive: then
-// it returns true, with the sums of all. pieces: this lane's first group of four; the warp's others
-// are 32 further each, and the other warps' behind them. own: which of the pieces is this warp's.
+// Writes a warp's sums of a tile to memory, for another block. to: this lane's first group of four
+// sums; the lane's next groups follow at distances of 32 groups.
+template <int WMITER, int WNITER>
+__device__ __forceinline__ void leave_piece(const float (&acc)[WMITER][WNITER][4], float4* to) {
+#pragma unroll
+  for (int i = 0; i < WMITER * WNITER; ++i) {
+    const float* c = acc[i / WNITER][i % WNITER];
+    to[i * 32] = make_float4(c[0], c[1], c[2], c[3]);
+  }
+}
+
+// Writes a warp's sums of a tile to memory, unless it is the last of `count` warps to arrive: that
+// warp adds up all pieces and returns true. pieces: this lane's first group of four sums of piece
+// 0, the next ones at distances of 32 groups; piece 1 follows. own: the number of the warp's piece.
 template <int WMITER, int WNITER>
 __device__ __forceinline__ bool add_pieces(float (&acc)[WMITER][WNITER][4], float4* pieces,
                                            int* arrived, int own, int count, int lane_id) {
   constexpr int GROUPS = WMITER * WNITER;
-  // The atomic is relaxed. With a fence of the same thread before it, it releases, and with one
-  // behind it, it acquires; so lane 0, which counts for the warp, has the fences. __syncwarp orders
-  // what the other lanes do against them, a shuffle does not.
+  // The atomic is relaxed. After a fence of the same thread it works as a release, and before one
+  // as an acquire, so lane 0, which counts for the warp, executes the fences. __syncwarp orders the
+  // accesses of the other lanes with respect to these fences; a shuffle does not.
   auto arrivals = [&](int more) {
     int before = 0;
     if (lane_id == 0) before = atomicAdd(arrived, more);
     return __shfl_sync(0xffffffffu, before, 0);
   };
-  // Of two pieces, the second need not leave the registers: a + b is b + a.
+  // With two pieces, the second one can stay in registers: a + b is b + a.
   bool last = count == 2 && arrivals(0) == 1;
   if (!last) {
-    float4* to = pieces + own * GROUPS * 32;
-#pragma unroll
-    for (int i = 0; i < GROUPS; ++i) {
-      const float* c = acc[i / WNITER][i % WNITER];
-      to[i * 32] = make_float4(c[0], c[1], c[2], c[3]);
-    }
+    leave_piece(acc, pieces + own * GROUPS * 32);
     __syncwarp();                       // the piece is written,
     if (lane_id == 0) __threadfence();  // and visible before the arrival is
     last = arrivals(1) == count - 1;
   }
   if (!last) return false;
-  // What the others wrote is visible to the lane that counted, and so to the warp.
+  // The other warps' writes are now visible to the lane that counted, and so to its warp.
   if (lane_id == 0) __threadfence();
   __syncwarp();
   if (count > 2) {  // in the order of k, this piece like the others from memory

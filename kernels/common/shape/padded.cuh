@@ -86,9 +86,11 @@ struct PaddedInputs {
   size_t bytes;  // of the workspace, for the copies
   Padding<T> a, b;
 
-  explicit PaddedInputs(const GemmArgs& given) : g(given), lda(g.K), ldb(g.N), bytes(0) {
-    if (g.K % 8 != 0 || !aligned(g.A)) a = take(g.A, g.M, g.K, lda);
-    if (g.N % 8 != 0 || !aligned(g.B)) b = take(g.B, g.K, g.N, ldb);
+  explicit PaddedInputs(const GemmArgs& given) : g(given), bytes(0) {
+    const bool turned_a = g.layout & TURNED_A, turned_b = g.layout & TURNED_B;
+    lda = turned_a ? g.M : g.K, ldb = turned_b ? g.K : g.N;
+    if (lda % 8 != 0 || !aligned(g.A)) a = take(g.A, turned_a ? g.K : g.M, lda, lda);
+    if (ldb % 8 != 0 || !aligned(g.B)) b = take(g.B, turned_b ? g.N : g.K, ldb, ldb);
   }
   static bool aligned(const void* p) { return reinterpret_cast<size_t>(p) % 16 == 0; }
   bool copied() const { return a.pairs + b.pairs > 0; }

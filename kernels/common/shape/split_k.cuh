@@ -9,16 +9,35 @@
 constexpr int REDUCE_THREADS = 128;
 
 // C = alpha * (sums[0] + sums[1] + ...) + beta * C; a slice holds `elements` values, as C does.
-template <class TC>
+// Rows of a slice are `row_length` long, of which the first `columns` count. SHARE threads have an
+// element, each of them every SHARE-th slice.
+template <class TC, int SHARE>
 __global__ void __launch_bounds__(REDUCE_THREADS)
-    add_slices(const float* sums, TC* C, size_t elements, int slices, float alpha, float beta) {
+    add_slices(const float* sums, TC* C, size_t elements, int slices, int columns, int row_length,
+               float alpha, float beta) {
+  constexpr int WIDTH = REDUCE_THREADS / SHARE;  // elements of a block
+  __shared__ float shares[SHARE][WIDTH];
   grid_dependency_wait();  // the slices are complete
-  const size_t i = (size_t)blockIdx.x * REDUCE_THREADS + threadIdx.x;
-  if (i >= elements) return;
+  const int share = threadIdx.x / WIDTH, element = threadIdx.x % WIDTH;
+  const size_t i = (size_t)blockIdx.x * WIDTH + element;
   float acc = 0.0f;
+  if (i < elements) {
 #pragma unroll 8
-  for (int slice = 0; slice < slices; ++slice) acc += sums[slice * elements + i];
-  write_c(C + i, acc, alpha, beta);
+    for (int slice = share; slice < slices; slice += SHARE) acc += sums[slice * elements + i];
+  }
+  if constexpr (SHARE > 1) {
+    shares[share][element] = acc;
+    __syncthreads();
+    acc = 0.0f;
+#pragma unroll
+    for (int other = 0; other < SHARE; ++other) acc += shares[other][element];
+  }
+  if (share > 0 || i >= elements) return;
+  const size_t row = columns == row_length ? 0 : i / row_length, column = i - row * row_length;
+  if (row == 0 && columns == row_length)
+    write_c(C + i, acc, alpha, beta);
+  else if (column < columns)
+    write_c(C + row * columns + column, acc, alpha, beta);
 }
 
 // Of C. Sixteen rows of 2^27 columns are 2^31, more than an int holds.
@@ -29,11 +48,16 @@ inline size_t slices_bytes(const GemmArgs& g, int slices) {
 }
 
 template <class TC>
-cudaError_t launch_add_slices(const void* sums, const GemmArgs& g, int slices,
-                              cudaStream_t stream) {
-  const size_t elements = elements_of(g);
-  const unsigned blocks = (elements + REDUCE_THREADS - 1) / REDUCE_THREADS;
-  return launch_dependent(add_slices<TC>, dim3(blocks), dim3(REDUCE_THREADS), 0, stream,
-                          static_cast<const float*>(sums), static_cast<TC*>(g.C), elements, slices,
-                          g.alpha, g.beta);
+cudaError_t launch_add_slices(const void* sums, const GemmArgs& g, int slices, cudaStream_t stream,
+                              int row_length = 0) {
+  constexpr int SHARE = 16;  // of many slices
+  if (row_length == 0) row_length = g.N;
+  const size_t elements = (size_t)g.M * row_length;
+  const bool many = slices >= 2 * SHARE;
+  const int width = REDUCE_THREADS / (many ? SHARE : 1);
+  const unsigned blocks = (elements + width - 1) / width;
+  return launch_dependent(many ? add_slices<TC, SHARE> : add_slices<TC, 1>, dim3(blocks),
+                          dim3(REDUCE_THREADS), 0, stream, static_cast<const float*>(sums),
+                          static_cast<TC*>(g.C), elements, slices, g.N, row_length, g.alpha,
+                          g.beta);
 }

@@ -1,9 +1,10 @@
-// A product with at most 16 rows: every value of B is used 16 times at most, so B's bytes are the
-// limit. A thread keeps all rows of a few columns; the grid cuts k into slices, and a second kernel
-// adds them up.
+// A product with at most 16 rows, one of them elsewhere (single_row.cuh): every value of B is used
+// 16 times at most, so B's bytes are the limit. A thread keeps all rows of a few columns; the grid
+// cuts k into slices, and a second kernel adds them up.
 #pragma once
 #include "../launch/host.cuh"
 #include "../launch/refuse.cuh"
+#include "single_row.cuh"
 #include "split_k.cuh"
 #include "../elements/vec.cuh"
 
@@ -47,20 +48,22 @@ __global__ void __launch_bounds__(THREADS)
       if (i < M) sums[((size_t)blockIdx.y * M + i) * N + n + j] = acc[i][j];
 }
 
-inline size_t workspace(const GemmArgs& g) { return slices_bytes(g, ceil_div(g.K, SLICE)); }
+inline size_t workspace(const GemmArgs& g) {
+  return g.M == 1 ? single_row::workspace(g) : slices_bytes(g, ceil_div(g.K, SLICE));
+}
 
 // More rows than MAX_ROWS are refused. vector: N is a multiple of 4 and B 16-byte aligned.
 inline cudaError_t run(const GemmArgs& g, bool vector, cudaStream_t stream) {
   if (g.M > MAX_ROWS)
     return refuse(cudaErrorInvalidValue,
                   "M is %d, and thin takes at most %d rows; use another config", g.M, MAX_ROWS);
+  if (g.M == 1) return single_row::run(g, vector, stream);
   const int slices = ceil_div(g.K, SLICE), width = vector ? 4 : 1;
   float* sums = static_cast<float*>(g.workspace);
   const dim3 grid(ceil_div(g.N, THREADS * width), slices);
   if (slices > 0) {
-    const auto kernel = g.M == 1   ? (vector ? multiply<1, 4> : multiply<1, 1>)
-                        : g.M <= 8 ? (vector ? multiply<8, 4> : multiply<8, 1>)
-                                   : (vector ? multiply<MAX_ROWS, 4> : multiply<MAX_ROWS, 1>);
+    const auto kernel = g.M <= 8 ? (vector ? multiply<8, 4> : multiply<8, 1>)
+                                 : (vector ? multiply<MAX_ROWS, 4> : multiply<MAX_ROWS, 1>);
     const cudaError_t done =
         launch(kernel, grid, dim3(THREADS), 0, stream, static_cast<const float*>(g.A),
                static_cast<const float*>(g.B), sums, g.M, g.N, g.K);

@@ -7,13 +7,15 @@
 #include <ptx/mma.cuh>
 #include <ptx/smem.cuh>
 
+#include "../launch/host.cuh"
 #include "swizzle.cuh"
 
 // BM x BN of C a block, WM x WN a warp, 64 k a tile. Stages are given by their offset in bytes;
 // each holds a tile of A, then one of B, rows swizzled. ANY_K: the number of k is any, 0 included;
-// else it is a multiple of BK. Registers are the kernel's own arrays: as members of one struct,
-// they would come to other instructions.
-template <class T, int BM, int BN, int WM, int WN, int STAGES, bool ANY_K>
+// else it is a multiple of BK. LAYOUT: bits of GemmArgs::layout; of a matrix that is turned, the
+// tile is turned as well: of A 64 rows of BM elements, of B BN rows of 64. Registers are the
+// kernel's own arrays: as members of one struct, they would come to other instructions.
+template <class T, int BM, int BN, int WM, int WN, int STAGES, bool ANY_K, int LAYOUT = 0>
 struct MmaPipeline {
   static constexpr int BK = 64, MMA_M = 16, MMA_N = 8, MMA_K = 16, STEPS = BK / MMA_K;
   static constexpr int WMITER = WM / MMA_M, WNITER = WN / MMA_N;
@@ -29,6 +31,7 @@ struct MmaPipeline {
   using RB = uint32_t[2][WNITER / 2][4];
   using Sums = float[WMITER][WNITER][4];
   using BAddr = uint32_t[WNITER / 2];  // of each 16 columns: an XOR for each load would take longer
+  static constexpr bool TURN_B = LAYOUT & TURNED_B;
 
   __device__ __forceinline__ static int after(int stage) {
     return stage == SMEM_BYTES - STAGE_BYTES ? 0 : stage + STAGE_BYTES;
@@ -47,6 +50,10 @@ struct MmaPipeline {
 #pragma unroll
     for (int j = 0; j < WNITER / 2; ++j)
       sB_addr[j] = smem_addr(sB + swizzle<BITS, SHIFT_B>(b_from + j * 16));
+    if constexpr (TURN_B) {  // a row of sB is a column of B: lanes 8 to 15 name its right half
+      const int from = (n + lane_id / 16 * 8 + lane_id % 8) * BK + lane_id / 8 % 2 * 8;
+      sB_addr[0] = smem_addr(sB + swizzle<BITS, SHIFT_A>(from));
+    }
     return sA_addr;
   }
   // [/map]
@@ -54,9 +61,13 @@ struct MmaPipeline {
   // [fragments]
   __device__ __forceinline__ static void load(RA& rA, RB& rB, uint32_t sA_addr,
                                               const BAddr& sB_addr, int step, int stage) {
+    const uint32_t b_addr = (sB_addr[0] + stage) ^ step * MMA_K * sizeof(T);
 #pragma unroll
     for (int j = 0; j < WNITER / 2; ++j)
-      ldmatrix_x4_trans(rB[step % 2][j], sB_addr[j] + stage + step * MMA_K * BN * sizeof(T));
+      if constexpr (TURN_B)
+        ldmatrix_x4(rB[step % 2][j], b_addr + j * 16 * BK * sizeof(T));
+      else
+        ldmatrix_x4_trans(rB[step % 2][j], sB_addr[j] + stage + step * MMA_K * BN * sizeof(T));
     const uint32_t a_addr = (sA_addr + stage) ^ step * MMA_K * sizeof(T);
 #pragma unroll
     for (int i = 0; i < WMITER; ++i)

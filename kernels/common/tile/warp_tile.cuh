@@ -2,24 +2,29 @@
 // products, as in hgemm_18_wide_tile.
 #pragma once
 #include <ptx/ldmatrix.cuh>
+#include <ptx/mbarrier.cuh>
 #include <ptx/mma.cuh>
 #include <ptx/register.cuh>
 
+#include "../launch/host.cuh"
 #include "swizzle.cuh"
 
 constexpr int LINE = 64;  // elements in a row of a box of A or B: the 128 bytes of the swizzle
 
 // WM x WN of C, from row m and column n of the tile on. A stage holds BM rows of A, LINE elements
-// each, then B in boxes of LINE columns and LINE rows; all swizzled.
-template <class T, int BM, int WM, int WN>
+// each, then B in boxes of LINE columns and LINE rows; all swizzled. LAYOUT: of GemmArgs; where B
+// is turned, so are its boxes: a row is LINE k of a column.
+template <class T, int BM, int WM, int WN, int LAYOUT = 0>
 struct WarpTile {
   static constexpr int MMA_M = 16, MMA_N = 8, MMA_K = 16, STEPS = LINE / MMA_K;
   static constexpr int WMITER = WM / MMA_M, WNITER = WN / MMA_N;
+  static constexpr bool TURN_B = LAYOUT & TURNED_B;
   float acc[WMITER][WNITER][4];
   // Two sets: step % 2 is multiplied, the other is loaded. rB[.][j] is two fragments side by side.
   uint32_t rA[2][WMITER][4], rB[2][WNITER / 2][4];
-  // In stage 0: of each 16 k of A, of each 16 columns of B. An XOR for each load would take longer.
-  uint32_t a_addr[STEPS], b_addr[WNITER / 2];
+  // In stage 0: of each 16 k of A, and of a turned B, else of each 16 columns of B. An XOR for each
+  // load would take longer.
+  uint32_t a_addr[STEPS], b_addr[TURN_B ? STEPS : WNITER / 2];
 
   // Of a 16x16 of A or B, lane l names row l % 16, in its left half for l < 16, else in its right
   // one.
@@ -32,9 +37,16 @@ struct WarpTile {
 #pragma unroll
     for (int step = 0; step < STEPS; ++step)
       a_addr[step] = in_register(stage_addr + swizzle<3, 3>(a_from + step * MMA_K) * sizeof(T));
+    if constexpr (TURN_B) {  // lanes 8 to 15 name the right half of the rows of lanes 0 to 7
+      const int from = (BM + n + half + lane_id % 8) * LINE + lane_id / 8 % 2 * 8;
 #pragma unroll
-    for (int j = 0; j < WNITER / 2; ++j)
-      b_addr[j] = in_register(stage_addr + swizzle<3, 3>(b_from + j * 2 * MMA_N) * sizeof(T));
+      for (int step = 0; step < STEPS; ++step)
+        b_addr[step] = in_register(stage_addr + swizzle<3, 3>(from + step * MMA_K) * sizeof(T));
+    } else {
+#pragma unroll
+      for (int j = 0; j < WNITER / 2; ++j)
+        b_addr[j] = in_register(stage_addr + swizzle<3, 3>(b_from + j * 2 * MMA_N) * sizeof(T));
+    }
   }
   __device__ __forceinline__ void clear() {
 #pragma unroll
@@ -46,7 +58,10 @@ struct WarpTile {
   __device__ __forceinline__ void load(int step, int offset) {
 #pragma unroll
     for (int j = 0; j < WNITER / 2; ++j)
-      ldmatrix_x4_trans(rB[step % 2][j], b_addr[j] + offset + step * MMA_K * LINE * sizeof(T));
+      if constexpr (TURN_B)
+        ldmatrix_x4(rB[step % 2][j], b_addr[step] + offset + j * 2 * MMA_N * LINE * sizeof(T));
+      else
+        ldmatrix_x4_trans(rB[step % 2][j], b_addr[j] + offset + step * MMA_K * LINE * sizeof(T));
 #pragma unroll
     for (int i = 0; i < HEIGHT; ++i)
       ldmatrix_x4(rA[step % 2][i], a_addr[step] + offset + i * MMA_M * LINE * sizeof(T));
@@ -77,7 +92,7 @@ struct WarpTile {
     for (int k_tile = 0; k_tile < depth; ++k_tile) {
       // An arrival does not wait for an ldmatrix that has still to read, and the copy engine would
       // overwrite it. Here, all fragments of the tile before have been multiplied.
-      if (k_tile > 0) release(used_addr, lane_id);
+      if (k_tile > 0) release<Ring>(used_addr, lane_id);
       const int offset = ring.offset;
       used_addr = ring.empty_addr();
       ring.next();
@@ -92,7 +107,7 @@ struct WarpTile {
         multiply<HEIGHT>(step);
       }
     }
-    release(used_addr, lane_id);
+    release<Ring>(used_addr, lane_id);
   }
   // Their stages go by, for a warp whose part lies outside of C.
   template <class Ring>
@@ -100,12 +115,13 @@ struct WarpTile {
 #pragma unroll 1
     for (int k_tile = 0; k_tile < depth; ++k_tile) {
       ring.wait_full();
-      release(ring.empty_addr(), lane_id);
+      release<Ring>(ring.empty_addr(), lane_id);
       ring.next();
     }
   }
+  template <class Ring>
   __device__ __forceinline__ static void release(uint32_t empty_addr, int lane_id) {
     __syncwarp();
-    if (lane_id == 0) mbarrier_arrive(empty_addr);
+    if (lane_id == 0) Ring::arrive_empty(empty_addr);
   }
 };

@@ -1,0 +1,170 @@
+// wgmma_11_large_tile: 256x192 a block, which reads less for each product.
+//
+// Change: a warpgroup has 128x192 sums, two instructions of 64x192 for each 16 k. A block reads 448
+//   rows of 64 k for 49,152 sums, where it read 384 for 32,768; with B shared by two blocks, a
+//   twelfth less from the L2 for each product. That saves energy. 192 sums a thread leave no room
+//   for a second tile, so C is stored as in wgmma_06_cluster: once in 256 k tiles at 16384.
+// Limit: power. And small sizes, where C has too few tiles of 256x192.
+// Source: beyond the articles.
+#pragma once
+#include <ptx/cluster.cuh>
+#include <ptx/smem.cuh>
+#include <ptx/warp.cuh>
+
+#include "../common/launch/cluster_launch.cuh"
+#include "../common/launch/device_attribute.cuh"
+#include "../common/launch/shared_memory.cuh"
+#include "../common/order/last_wave.cuh"
+#include "../common/order/snake.cuh"
+#include "../common/store/warpgroup_store.cuh"
+#include "../common/tile/cluster_load.cuh"
+#include "../common/tile/warpgroup_tile.cuh"
+#include "../common/tile/wgmma_shape.cuh"
+
+namespace wgmma_11_large_tile {
+
+// 256x192 a block, three stages, two consumers, clusters of two; strips of four cluster tiles.
+using S = WgmmaShape<256, 192, 3, 2, 2>;
+constexpr int STRIP = 4;
+constexpr int PRICE = 7;                      // of a piece, in k tiles of time
+constexpr int PIECE = S::WM / 4 * S::BN / 4;  // a warp's, in groups of four floats
+
+inline Snake order_of(const GemmArgs& g) {
+  return Snake(ceil_div(g.M, S::CLUSTER * S::BM), ceil_div(g.N, S::BN), STRIP);
+}
+// One block fits on an SM, by its shared memory.
+inline LastWave share_of(const GemmArgs& g) {
+  return LastWave(order_of(g).tiles(), ceil_div(g.K, S::BK),
+                  device_attribute(cudaDevAttrMultiProcessorCount) / S::CLUSTER, PRICE);
+}
+// Waves that begin together: in a few, clusters do not come far apart.
+__host__ __device__ inline int steps(const LastWave& share) {
+  return share.waves < 8 ? 0 : share.waves;
+}
+// Warps' parts of the tiles that are cut, with a counter each; and a counter for each of the waves.
+inline int cut_parts(const LastWave& share) { return share.rest * S::CLUSTER * S::WARPS; }
+inline size_t counters_bytes(const LastWave& share) {
+  return (cut_parts(share) + steps(share)) * sizeof(int);
+}
+
+// [together]
+// One thread of each team. Teams that another kernel keeps from running would be waited for in
+// vain: it is about speed only, so after some thousand looks the thread goes on.
+__device__ void come_together(int* come, int teams) {
+  atomicAdd(come, 1);
+  for (int looks = 0; looks < 4096 && *static_cast<volatile int*>(come) < teams; ++looks) {
+  }
+}
+// [/together]
+
+template <class T, class TC>
+__global__ void __launch_bounds__(S::THREADS, 1)
+    kernel(const __grid_constant__ GemmMaps maps, Output<TC> out, Snake order, LastWave share,
+           float4* pieces, int* arrived, int* begun) {
+  extern __shared__ __align__(1024) unsigned char smem[];
+  S::Ring ring(smem_addr(smem) + S::BARS);
+
+  const int wg_id = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  const int rank = cluster_rank(), team = blockIdx.x / S::CLUSTER;
+  // [init]
+  if (threadIdx.x == 0) {
+    prefetch_maps(maps, share.depth > 0, out.by_engine);
+    ring.init(S::CLUSTER * S::CONSUMERS);
+  }
+  cluster_sync();  // both blocks have their mbarriers
+  // [/init]
+
+  // [produce]
+  if (wg_id == S::CONSUMERS) {
+    setmaxnreg_dec<S::PRODUCER_REGISTERS>();
+    if (threadIdx.x / 32 == S::WARPS && elect_one()) {
+      const int works = share.count(team);
+      for (int i = 0; i < works; ++i) {
+        const Work work = share.work(team, i);
+        const int2 tile = order[work.tile];
+        // [step]
+        if (rank == 0 && 0 < i && i < steps(share)) come_together(begun + i, share.teams);
+        // [/step]
+        for (int j = work.begin; j < work.end; ++j) {
+          const int k_tile = i % 2 ? work.begin + work.end - 1 - j : j;  // there and back
+          ring.wait_empty();
+          mbarrier_arrive_expect_tx(ring.full_addr(), S::STAGE_BYTES);
+          load_tiles<S>(maps, smem_addr(smem) + ring.offset, ring.full_addr(),
+                        (tile.x * S::CLUSTER + rank) * S::BM, tile.y * S::BN, k_tile * S::BK, rank);
+          ring.next();
+        }
+      }
+    }
+    __syncwarp();
+    // [/produce]
+  } else {
+    // [consume]
+    setmaxnreg_inc<S::CONSUMER_REGISTERS>();
+    // Each warpgroup has two threads that tell a block each.
+    auto release = [&](uint32_t empty_addr) {
+      if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
+    };
+    WarpgroupTile<T, S::BM, S::WM, S::BN> sums(smem_addr(smem), wg_id * S::WM);
+    StoreRing<true> store_ring(smem_addr(smem) + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES);
+    // The same for all lanes, which the compiler does not see.
+    const int works = __shfl_sync(0xffffffffu, share.count(team), 0);
+    for (int i = 0; i < works; ++i) {
+      const Work work = share.work(team, i);
+      const int depth = __shfl_sync(0xffffffffu, work.end - work.begin, 0);
+      sums.multiply_tiles(ring, depth, release);
+      // [/consume]
+      // [fixup]
+      if (depth < share.depth) {
+        const int lane_id = threadIdx.x % 32;
+        const int part = (share.cut_tile(work) * S::CLUSTER + rank) * S::WARPS + threadIdx.x / 32;
+        if (!join_pieces(sums.all(), pieces + (size_t)part * share.slots() * PIECE + lane_id,
+                         arrived + part, share.piece(work, team), share.pieces(work), lane_id))
+          continue;
+      }
+      // [/fixup]
+      // [store]
+      const int2 tile = order[work.tile];
+      const int row = (tile.x * S::CLUSTER + rank) * S::BM + wg_id * S::WM, col = tile.y * S::BN;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        scale_sums(out, row + half * 64, col, sums.acc[half]);
+        store_rows(out, &maps.c, store_ring, row + half * 64, col, sums.acc[half]);
+      }
+      // [/store]
+    }
+    store_ring.finish();
+  }
+  cluster_sync();  // no block ends while the other still arrives at its mbarriers
+}
+
+}  // namespace wgmma_11_large_tile
+
+// The pieces of each tile that is cut, and the counters.
+template <class T, class TC>
+inline size_t workspace_wgmma_11_large_tile(const GemmArgs& g) {
+  using namespace wgmma_11_large_tile;
+  const LastWave share = share_of(g);
+  return (size_t)cut_parts(share) * share.slots() * PIECE * sizeof(float4) + counters_bytes(share);
+}
+
+// M is any, N and K are multiples of 8; A, B and C are 16-byte aligned.
+template <class T, class TC>
+inline cudaError_t launch_wgmma_11_large_tile(const GemmArgs& g, cudaStream_t stream) {
+  using namespace wgmma_11_large_tile;
+  static_assert(is_half<T>, "16-bit inputs");
+  const Output<TC> out = {static_cast<TC*>(g.C), g.M, g.N, g.alpha, g.beta, is_half<TC>};
+  GemmMaps maps;
+  cudaError_t error = encode_maps<S>(&maps, static_cast<const T*>(g.A), static_cast<const T*>(g.B),
+                                     out, g.K, g.K, g.N);
+  if (error != cudaSuccess) return error;
+  error = allow_shared_memory(kernel<T, TC>, S::SMEM_BYTES);
+  if (error != cudaSuccess) return error;
+  const LastWave share = share_of(g);
+  float4* pieces = static_cast<float4*>(g.workspace);
+  int* arrived = reinterpret_cast<int*>(pieces + (size_t)cut_parts(share) * share.slots() * PIECE);
+  if (counters_bytes(share) > 0) error = cudaMemsetAsync(arrived, 0, counters_bytes(share), stream);
+  if (error != cudaSuccess) return error;
+  return launch_clusters(kernel<T, TC>, dim3(share.teams * S::CLUSTER), dim3(S::CLUSTER),
+                         dim3(S::THREADS), S::SMEM_BYTES, stream, maps, out, order_of(g), share,
+                         pieces, arrived, arrived + cut_parts(share));
+}

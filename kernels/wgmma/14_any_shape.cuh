@@ -1,0 +1,195 @@
+// wgmma_14_any_shape: any M, N, K and any alignment, with the plan that fits.
+//
+// Change: one loop for four plans: 128x256 with a deferred write-back, 256x192, 64x128 for small
+//   products, and 128x128 in turns. A plan is a type: tile, stages, consumers, cluster, order.
+//   Edges need no guards: loads bring zeros, stores are clipped. Where rows of A or B do not begin
+//   at multiples of 16 bytes, the loop runs on a copy in which they do; where rows of C do not,
+//   the lanes write pairs. All plans begin before the grid before has ended, as in wgmma_12_small.
+// Which plan is fastest depends on the shape and on the GPU: lab.tune measures, `choose` estimates.
+// Source: beyond the articles.
+#pragma once
+#include <ptx/cluster.cuh>
+#include <ptx/grid.cuh>
+#include <ptx/smem.cuh>
+#include <ptx/warp.cuh>
+
+#include "../common/launch/host.cuh"
+#include "../common/order/in_step.cuh"
+#include "../common/order/last_wave.cuh"
+#include "../common/order/snake.cuh"
+#include "../common/shape/realigned.cuh"
+#include "../common/store/any_store.cuh"
+#include "../common/tile/cluster_load.cuh"
+#include "../common/tile/warpgroup_tile.cuh"
+#include "../common/tile/wgmma_shape.cuh"
+
+namespace wgmma_14_any_shape {
+
+// TURNS: each consumer has a tile of its own, and they take turns. STRIP: rows of cluster tiles.
+template <int BM, int BN, int STAGES, int CONSUMERS, int CLUSTER, int STRIP_, bool TURNS_ = false>
+struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
+  using Shape = WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER>;
+  static constexpr int STRIP = STRIP_;
+  // Of a piece of a cut tile, some 4 us, in k tiles of time.
+  static constexpr int PRICE = 10 * 128 * 256 / (BM * BN);
+  static constexpr bool TURNS = TURNS_;
+  static constexpr int TILES = TURNS ? CONSUMERS : 1;  // at a time
+  static constexpr int ROWS = BM / CONSUMERS * TILES;  // of a consumer
+  static constexpr int PARTS = Shape::WARPS / TILES;   // warps of a tile
+  static constexpr int PIECE = ROWS / 4 * BN / 4;      // a warp's sums, in groups of four
+  static constexpr int SMEM_BYTES = Shape::SMEM_BYTES + (TURNS ? CONSUMERS * 8 : 0);
+  // Waves that begin together. Consumers that take turns would wait for both.
+  __host__ __device__ static int steps(const LastWave& share) { return TURNS ? 0 : ::steps(share); }
+  // Whether a tile waits in registers for the next one. 192 sums leave no room for that, and a
+  // small tile has none that follows.
+  template <class TC>
+  static constexpr bool LATE = is_half<TC> && ROWS == 64 && BN == 256;
+};
+
+// Whose turn it is, of two consumers: an mbarrier each, behind those of the ring.
+template <class S>
+struct Turns {
+  uint32_t own_addr, other_addr, parity;
+
+  __device__ Turns(uint32_t addr, int wg_id)
+      : own_addr(addr + wg_id * 8), other_addr(addr + (wg_id ^ 1) * 8), parity(wg_id ^ 1) {}
+  __device__ void wait() {
+    if constexpr (S::TURNS) mbarrier_wait(own_addr, parity), parity ^= 1;
+  }
+  __device__ void pass() const {
+    if (S::TURNS && threadIdx.x % 128 == 0) mbarrier_arrive(other_addr);
+  }
+};
+
+template <class T, class TC, class S>
+__global__ void __launch_bounds__(S::THREADS, 1)
+    kernel(const __grid_constant__ GemmMaps maps, const __grid_constant__ Output<TC> out,
+           Snake order, LastWave share, float4* pieces, int* arrived, int* begun) {
+  extern __shared__ __align__(1024) unsigned char smem[];
+  typename S::Ring ring(smem_addr(smem) + S::BARS);
+  const uint32_t turns_addr = smem_addr(smem) + S::Shape::SMEM_BYTES;
+
+  const int wg_id = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  const int rank = S::CLUSTER > 1 ? cluster_rank() : 0, team = blockIdx.x / S::CLUSTER;
+  // The same for all lanes, which the compiler does not see.
+  const int works = __shfl_sync(0xffffffffu, share.count(team), 0);
+  // [init]
+  if (threadIdx.x == 0) {
+    prefetch_maps(maps, share.depth > 0, out.by_engine);
+    for (int i = 0; i < 2 && S::TURNS; ++i) mbarrier_init(turns_addr + i * 8, 1);
+    ring.init(S::CLUSTER * S::CONSUMERS / S::TILES);
+  }
+  S::CLUSTER > 1 ? cluster_sync() : __syncthreads();
+  grid_dependency_wait();
+  grid_launch_dependents();
+  // [/init]
+
+  // [produce]
+  if (wg_id == S::CONSUMERS) {
+    if constexpr (S::GIVES) setmaxnreg_dec<S::PRODUCER_REGISTERS>();
+    if (threadIdx.x / 32 == S::WARPS && elect_one()) {
+      for (int i = 0; i < works; ++i) {
+        const Work work = share.work(team, i);
+        const int2 tile = order[work.tile];
+        if (rank == 0 && 0 < i && i < S::steps(share)) come_together(begun + i, share.teams);
+        for (int j = work.begin; j < work.end; ++j) {
+          const int k_tile = i % 2 ? work.begin + work.end - 1 - j : j;  // there and back
+          ring.wait_empty();
+          mbarrier_arrive_expect_tx(ring.full_addr(), S::STAGE_BYTES);
+          load_tiles<S>(maps, smem_addr(smem) + ring.offset, ring.full_addr(),
+                        (tile.x * S::CLUSTER + rank) * S::BM, tile.y * S::BN, k_tile * S::BK, rank);
+          ring.next();
+        }
+      }
+    }
+    __syncwarp();
+    // [/produce]
+  } else {
+    // [consume]
+    if constexpr (S::GIVES) setmaxnreg_inc<S::CONSUMER_REGISTERS>();
+    const int lane_id = threadIdx.x % 32, first = S::TURNS ? wg_id : 0;
+    const int own_row = S::TURNS ? 0 : wg_id * S::WM, part = threadIdx.x / 32 % S::PARTS;
+    auto release = [&](uint32_t empty_addr) {
+      if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
+    };
+    auto depth_of = [&](int i) {
+      if (i >= works) return 0;
+      const Work work = share.work(team, i);
+      return __shfl_sync(0xffffffffu, work.end - work.begin, 0);
+    };
+    WarpgroupTile<T, S::BM, S::ROWS, S::BN> sums(smem_addr(smem), own_row);
+    AnyRing<TC> store_ring(smem + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES, out);
+    LateStore<TC, S::BN / 2, AnyRing<TC>> late(store_ring, &maps.c);
+    Turns<S> turns(turns_addr, wg_id);
+    if (first == 1) ring.skip(depth_of(0));
+    for (int i = first; i < works; i += S::TILES) {
+      const Work work = share.work(team, i);
+      const int depth = depth_of(i);
+      turns.wait();
+      const uint32_t used_addr = sums.template start_tiles<S::template LATE<TC> ? late.PIECES : 0>(
+          ring, depth, release, [&](int piece) { late.put(piece); });
+      turns.pass();
+      sums.finish_tiles(used_addr, depth, release);
+      if constexpr (S::TURNS) ring.skip(depth_of(i + 1));
+      // [/consume]
+      // [fixup]
+      if (depth < share.depth) {
+        const int at = (share.cut_tile(work) * S::CLUSTER + rank) * S::PARTS + part;
+        if (!join_pieces(sums.all(), pieces + (size_t)at * share.slots() * S::PIECE + lane_id,
+                         arrived + at, share.piece(work, team), share.pieces(work), lane_id))
+          continue;
+      }
+      // [/fixup]
+      // [store]
+      const int2 tile = order[work.tile];
+      const int row = (tile.x * S::CLUSTER + rank) * S::BM + own_row, col = tile.y * S::BN;
+#pragma unroll
+      for (int m = 0; m < S::ROWS / 64; ++m) {
+        scale_any(out, row + m * 64, col, sums.acc[m]);
+        if constexpr (S::template LATE<TC>)
+          late.take(sums.acc[m], row, col);
+        else
+          store_any_rows(out, &maps.c, store_ring, row + m * 64, col, sums.acc[m]);
+      }
+      // [/store]
+    }
+    if constexpr (S::template LATE<TC>) late.put_all();
+    late.ring.finish();
+    store_ring.finish();
+  }
+  if constexpr (S::CLUSTER > 1) cluster_sync();
+}
+
+// [plans]
+constexpr int PLANS = 4;
+template <class F>
+auto with_plan(int plan, F f) {
+  if (plan == 0) return f(Plan<128, 256, 4, 2, 2, 8>());
+  if (plan == 1) return f(Plan<256, 192, 3, 2, 2, 4>());
+  if (plan == 2) return f(Plan<64, 128, 8, 1, 1, 32>());
+  return f(Plan<128, 128, 6, 2, 1, 16, true>());
+}
+// [/plans]
+
+}  // namespace wgmma_14_any_shape
+
+#include "14_any_shape_host.cuh"  // choose, order_of, share_of, counters and run
+
+// The copies, the pieces of each tile that is cut, and the counters.
+template <class T, class TC>
+inline size_t workspace_wgmma_14_any_shape(const GemmArgs& g) {
+  using namespace wgmma_14_any_shape;
+  return RealignedInputs<T>(g).bytes + with_plan(choose(g), [&](auto of) {
+           using S = decltype(of);
+           const LastWave share = share_of<S>(g);
+           return pieces_bytes<S>(share) + counters<S>(share) * sizeof(int);
+         });
+}
+
+template <class T, class TC>
+inline cudaError_t launch_wgmma_14_any_shape(const GemmArgs& g, cudaStream_t stream) {
+  using namespace wgmma_14_any_shape;
+  static_assert(is_half<T>, "16-bit inputs");
+  const RealignedInputs<T> p(g);
+  return with_plan(choose(g), [&](auto of) { return run<T, TC, decltype(of)>(p, stream); });
+}

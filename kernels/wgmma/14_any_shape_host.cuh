@@ -1,0 +1,92 @@
+// wgmma_14_any_shape on the host: which plan runs, and its launch. 14_any_shape.cuh includes it
+// behind its kernel and its plans.
+#pragma once
+#include "../common/launch/device_attribute.cuh"
+#include "../common/launch/shared_memory.cuh"
+#include "../common/launch/team_launch.cuh"
+#include "../common/shape/realigned.cuh"
+
+namespace wgmma_14_any_shape {
+
+template <class S>
+Snake order_of(const GemmArgs& g) {
+  return Snake(ceil_div(g.M, S::CLUSTER * S::BM), ceil_div(g.N, S::BN), S::STRIP);
+}
+// One block fits on an SM, by its shared memory. Without products nothing keeps the warps of a
+// consumer together, and one that is late would miss its turn: then a block has one tile.
+template <class S>
+LastWave share_of(const GemmArgs& g) {
+  const int tiles = order_of<S>(g).tiles();
+  const int most = device_attribute(cudaDevAttrMultiProcessorCount) / S::CLUSTER;
+  return LastWave(tiles, ceil_div(g.K, S::BK), S::TURNS && g.K == 0 ? max(tiles, most) : most,
+                  S::PRICE);
+}
+
+// [choice]
+// Cycles that a plan takes: of a k tile 1,024 for 128x256, and a little more in hundredths where
+// the L2 has to give more for it; of a tile's end; of the first tile's beginning and the last one's
+// end.
+constexpr int COST[PLANS] = {100, 101, 112, 104}, END[PLANS] = {400, 3300, 2000, 300};
+constexpr int ONCE[PLANS] = {8000, 12000, 3000, 4000};
+// From here on power is what counts, and the plan that reads least.
+constexpr double LARGE = 1e12;
+
+// The plan asked for, else the one that should take least time.
+inline int choose(const GemmArgs& g) {
+  if (g.config >= 0 && g.config < PLANS) return g.config;
+  int best = 0;
+  double least = 0;
+  for (int plan = 0; plan < PLANS; ++plan)
+    with_plan(plan, [&](auto of) {
+      using S = decltype(of);
+      const LastWave share = share_of<S>(g);
+      const bool saves = plan == 1 && (double)g.M * g.N * g.K > LARGE;
+      double cycles = (double)share.busiest * S::BM * S::BN / 32 * COST[plan] / 100;
+      cycles += share.waves * END[plan] + ONCE[plan];
+      if (saves) cycles *= 0.97;
+      if (least == 0 || cycles < least) best = plan, least = cycles;
+    });
+  return best;
+}
+// [/choice]
+
+template <class S>
+size_t parts(const LastWave& share) {
+  return (size_t)share.rest * S::CLUSTER * S::PARTS;
+}
+template <class S>
+size_t pieces_bytes(const LastWave& share) {
+  return parts<S>(share) * share.slots() * S::PIECE * sizeof(float4);
+}
+template <class S>
+size_t counters(const LastWave& share) {
+  return parts<S>(share) + S::steps(share);
+}
+
+// [run]
+template <class T, class TC, class S>
+cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
+  const GemmArgs& g = p.g;
+  TC* C = static_cast<TC*>(g.C);
+  const bool by_engine = is_half<TC> && g.N % 8 == 0 && p.aligned(C);
+  const Output<TC> out = {C, g.M, g.N, g.alpha, g.beta, by_engine};
+  GemmMaps maps;
+  cudaError_t error = encode_maps<S>(&maps, static_cast<const T*>(g.A), static_cast<const T*>(g.B),
+                                     out, g.K, p.lda, p.ldb);
+  if (error != cudaSuccess) return error;
+  error = allow_shared_memory(kernel<T, TC, S>, S::SMEM_BYTES);
+  if (error != cudaSuccess) return error;
+  const LastWave share = share_of<S>(g);
+  float4* pieces = static_cast<float4*>(g.workspace);
+  int* arrived = reinterpret_cast<int*>(static_cast<char*>(g.workspace) + pieces_bytes<S>(share));
+  const size_t count = counters<S>(share);
+  if (count > 0) error = cudaMemsetAsync(arrived, 0, count * sizeof(int), stream);
+  if (error == cudaSuccess) error = p.copy(stream);
+  if (error != cudaSuccess) return error;
+  return launch_teams(kernel<T, TC, S>, share.teams, S::CLUSTER, dim3(S::THREADS), S::SMEM_BYTES,
+                      stream, maps, out, order_of<S>(g), share, pieces, arrived,
+                      arrived + parts<S>(share));
+}
+// [/run]
+
+}  // namespace wgmma_14_any_shape
