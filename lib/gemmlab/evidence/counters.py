@@ -42,9 +42,10 @@ COUNTED = {  # family -> column -> the simulator's count, the recorded counter
     },
     # What the copy engine moves is neither of these: no thread asks for it.
     "tma": {**_16_BIT, **_PLAIN_WAVEFRONTS, **_GLOBAL},
+    "wgmma": {**_16_BIT, **_PLAIN_WAVEFRONTS, **_GLOBAL},
 }
 _LOADS = dict.fromkeys(("sgemm", "hgemm"), "Global loads: with cp.async")
-_LOADS["tma"] = "Global loads and stores: without the copy engine's"
+_LOADS |= dict.fromkeys(("tma", "wgmma"), "Global loads and stores: without the copy engine's")
 _SHARED = {  # the simulator's operation -> what the table calls it, the recorded counter
     "ldmatrix": ("ldmatrix", "ldmatrix_wavefronts"),
     "cp.async.shared": ("cp.async", "copy_wavefronts"),

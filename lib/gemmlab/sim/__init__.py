@@ -26,19 +26,23 @@ What is not seen, because nothing reports it:
 An untraced run (`launch`) checks only what costs nothing: deadlock, index bounds, unmapped memory,
 the operands of barriers, copies and tensor cores.
 A loop without end is given up after a while, and a run that would take minutes has to be allowed.
-The steps' own files run in this process, all other kernels in one of their own (apart.py).
+The steps' own files run in this process, all other kernels in one of their own (apart.py), and so
+does a whole CUDA program (`program`).
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..core import arguments, machine
 from ..core import precision as precisions
 from ..core.errors import ArgumentError, BackendError
+from ..core.layout import LAYOUTS, PLAIN
+from ..core.layout import layout as layout_of
 from ..core.memory import check_memory
 from ..core.paths import repository_root
 from ..core.precision import Precision
@@ -49,6 +53,9 @@ from .apart import ApartModule
 from .counts import LineCount
 from .findings import Finding
 from .module import SimModule, open_module
+
+# A verb has the name of the package that it stands in: `sim.program` means the verb.
+from .program import LoadedKernel, ProgramReport, load, program
 from .samples import Sample
 from .source import SimSource
 from .trace import Trace
@@ -56,28 +63,36 @@ from .trace import Trace
 __all__ = [
     "Finding",
     "LineCount",
+    "LoadedKernel",
+    "ProgramReport",
     "Sample",
     "SimModule",
     "Trace",
     "compile_source",
     "compile_step",
     "integer_matrices",
+    "load",
+    "program",
     "trace",
 ]
 
 _FUNCTION = re.compile(r"[A-Za-z_][\w:]*(<.*>)?")  # perhaps with a template's arguments
 
 
-def compile_step(kernel: str | KernelSpec | Program, precision: str = "") -> SimModule:
+def compile_step(
+    kernel: str | KernelSpec | Program, precision: str = "", layout: str = PLAIN
+) -> SimModule:
     """The step in a precision (its first, if not given), compiled for this machine at first use.
 
-    kernel: a step, a variant or a spec. precision: such as "fp16".
+    kernel: a step, a variant or a spec. precision: such as "fp16". layout: such as "nt".
     Raises BackendError without g++, BuildError if the source does not compile, ArgumentError for a
-    precision that the step does not have.
+    precision or a layout that the step does not have.
     """
     step = registry.program(kernel)
     scratch = step.spec.workspace
-    source = SimSource(step.name, step.source.path, step.launch(precision), workspace=scratch)
+    source = SimSource(
+        step.name, step.source.path, step.launch(precision, layout), workspace=scratch
+    )
     return _open(source, apart=not step.is_own_file)
 
 
@@ -125,37 +140,41 @@ def trace(
     beta: float = 0.0,
     *,
     precision: str = "",
+    layout: str = PLAIN,
     allow_slow: bool = False,
     order: int = 0,
+    journal: bool = False,
 ) -> Trace:
     """What a step asks of the memory system, by source line, on small integers (always the same).
 
     kernel: a step, a variant or a spec. alpha, beta: of C = alpha * A @ B + beta * C.
     M, N, K: sizes that the step takes, by default small ones: what a warp does is the same in all.
-    precision: one that the step is compiled for, such as "fp16"; its first, if not given.
-    allow_slow: let it take longer than a minute; without it that raises SlowRunError.
-    order: a seed, by which blocks are dispatched and, if they may communicate, take turns; 0: one
-    after the other, by their numbers.
-    Raises UnknownKernelError, ArgumentError for a value that it cannot take, BackendError,
-    BuildError and LaunchError.
+    precision: one that the step is compiled for; its first, if not given. layout: "nt" for B as
+    (N, K). allow_slow: let it take longer than a minute, instead of raising SlowRunError. order: a
+    seed, by which blocks are dispatched and take turns. journal: keep block 0's events. Raises
+    UnknownKernelError, ArgumentError, BackendError, BuildError and LaunchError.
     """
-    step = registry.program(kernel)
-    spec = step.spec
-    M, N, K = arguments.shape((M, N, K))
-    spec.check_sizes(M, N, K)
+    spec = (step := registry.program(kernel)).spec
+    spec.check_sizes(*arguments.shape((M, N, K)))
     alpha, beta = arguments.factor("alpha", alpha), arguments.factor("beta", beta)
-    arguments.flag("allow_slow", allow_slow)
-    config = spec.config_index(getattr(kernel, "config", ""))
-    module = compile_step(step, precision)
+    spec.check_factors(alpha, beta)
+    how: dict[str, Any] = {"allow_slow": allow_slow, "journal": journal}
+    for name, value in how.items():
+        arguments.flag(name, value)
+    how["order"], how["config"] = order, spec.config_index(getattr(kernel, "config", ""))
+    module = compile_step(step, precision, layout_of(layout))
+    how["layout"] = LAYOUTS.index(layout)
     types = precisions.precision(precision or spec.precisions[0])
-    given, made = types.bytes
-    module.check_memory([given * M * K, given * K * N, made * M * N])
-    A, B, C = integer_matrices(M, N, K, types=types)
-    seen = module.trace(
-        A, B, C, M, N, K, alpha, beta, config=config, allow_slow=allow_slow, order=order
-    )
+    module.check_memory([(given := types.bytes[0]) * M * K, given * K * N, types.bytes[1] * M * N])
+    *both, C = integer_matrices(M, N, K, types=types)
+    A, B = (_as_it_lies(matrix, letter) for matrix, letter in zip(both, layout, strict=True))
+    seen = module.trace(A, B, C, M, N, K, alpha, beta, **how)
     print(seen.output, end="")
     return seen
+
+
+def _as_it_lies(matrix: np.ndarray, letter: str) -> np.ndarray:
+    return np.ascontiguousarray(matrix.T) if letter == "t" else matrix
 
 
 def integer_matrices(

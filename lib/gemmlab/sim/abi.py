@@ -35,6 +35,7 @@ class GemmArgs(ctypes.Structure):
         ("beta", ctypes.c_float),
         ("workspace", ctypes.c_void_p),
         ("config", ctypes.c_int),
+        ("layout", ctypes.c_int),
     )
 
 
@@ -54,10 +55,44 @@ class CountRow(ctypes.Structure):
     )
 
 
+class JournalRow(ctypes.Structure):
+    """runtime/memory/journal.h's structure of this name."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_uint32) for name in ("block", "thread", "pc", "op", "width", "address")
+    )
+
+
 class LaunchRow(ctypes.Structure):
     """runtime/api.cpp's row: the size of one launch."""
 
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("blocks", "shared_bytes"))
+
+
+class Index(ctypes.Structure):
+    """include/gemmlab_sim/abi.h's SimIndex."""
+
+    _fields_ = tuple((name, ctypes.c_uint32) for name in "xyz")
+
+
+class RecordRow(ctypes.Structure):
+    """runtime/engine/session.h's structure of this name: the equal launches of a program."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("file", ctypes.c_char_p),
+        ("line", ctypes.c_uint32),
+        *((name, Index) for name in ("grid", "block", "cluster")),
+        *((name, ctypes.c_uint64) for name in ("dynamic_bytes", "static_bytes", "runs")),
+        ("error", ctypes.c_int),
+        ("reason", ctypes.c_char_p),
+    )
+
+
+class ArgumentsRow(ctypes.Structure):
+    """program/build.py's structure of this name: what main() is given."""
+
+    _fields_ = (("count", ctypes.c_int), ("texts", ctypes.POINTER(ctypes.c_char_p)))
 
 
 class SampleRow(ctypes.Structure):

@@ -18,17 +18,27 @@ _DECLARATION = re.compile(r"[^;{}]*\bextern\b[^;{}]*\b__shared__\b[^;{}]*;")
 _ASKED = re.compile(r"\b(?:__align__|alignas|aligned)\s*\(([^()]*)\)")
 
 
+# A type of the reader's own, of which the members may ask for more.
+_OWN_TYPE = re.compile(
+    r"\b__shared__\s+(?!.*\b(?:void|bool|char|short|int|long|unsigned|signed|float|double|half2?|"
+    r"__half2?|u?int\d+_t|size_t|std|(?:u?char|u?short|u?int|float|double)[1-4])\b)",
+    re.DOTALL,
+)
+
+
 def dynamic_alignment(texts: Iterable[str]) -> int:
     """Bytes of which the address of `extern __shared__ ... smem[]` is a multiple, and no more.
 
-    texts: the kernel's file and all that it includes. Where declarations differ, the strictest.
+    texts: the kernel's file and all that it includes. Where declarations differ, the strictest; for
+    an object of a type of their own, the strictest that the texts ask for anywhere.
     """
-    asked = [
-        _bytes(words)
-        for text in texts
-        for declaration in _DECLARATION.findall(without_comments(text))
-        for words in _ASKED.findall(declaration)
-    ]
+    plain = [without_comments(text) for text in texts]
+    asked: list[int] = []
+    for declaration in (found for text in plain for found in _DECLARATION.findall(text)):
+        own = _ASKED.findall(declaration)
+        if not own and _OWN_TYPE.search(declaration):
+            own = [words for text in plain for words in _ASKED.findall(text)]
+        asked += map(_bytes, own)
     return max([LEAST, *asked])
 
 

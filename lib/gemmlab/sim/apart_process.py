@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import signal
 import sys
 import time
@@ -17,16 +16,14 @@ from contextlib import suppress
 from typing import IO, NoReturn
 
 from ..core.errors import GemmlabError
-from ..core.memory import machine_bytes
+from . import bounds
 from .apart import CONNECTION_LOST, Place, shared_array
-from .limits import SLOW_SECONDS, budget_seconds
+from .limits import budget_seconds
 from .module import How, LoadedModule, Shape
 from .source import SimSource
 from .trace import Trace
 
 _BEAT = 0.25  # seconds between two signs of life
-_MOST_BYTES = 8 << 30  # that a kernel's process may have, or three quarters of the machine's
-_MOST_WRITTEN = 16 << 20  # to any file
 _ERRORS = 2
 
 
@@ -59,7 +56,7 @@ class Copy:
     def serve(self, request: dict) -> NoReturn:
         """Answer the request and those that follow, until one is to close or went wrong."""
         os.setpgid(0, 0)
-        _limit()
+        bounds.limit_memory()
         while "source" in request:
             self._say(pid=os.getpid())  # the request is this copy's: if it ends, then because of it
             self._launch(request)
@@ -74,7 +71,7 @@ class Copy:
             del os.environ[name]
         os.environ.update(request["environment"])
         shape, how = Shape(*request["shape"]), How(**request["how"])
-        _limit_time(how)
+        bounds.limit_time(how.threads, how.allow_slow)
         places = [Place(start, tuple(shape), dtype) for start, shape, dtype in request["matrices"]]
         memory = shared_array(self._memory, places[-1].end)
         try:
@@ -119,35 +116,6 @@ class Copy:
 
 def _say(answers: IO[str], **words: object) -> None:
     answers.write(json.dumps(words) + "\n")
-
-
-def _limit() -> None:
-    """Limits of memory and files. If memory runs out all the same, this process has to go first."""
-    # Not RLIMIT_AS: the simulator reserves far more addresses than it uses.
-    bounds = {
-        resource.RLIMIT_DATA: min(_MOST_BYTES, machine_bytes() * 3 // 4),
-        resource.RLIMIT_FSIZE: _MOST_WRITTEN,
-        resource.RLIMIT_CORE: 0,
-    }
-    for which, most in bounds.items():
-        _lower(which, most)
-    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
-        file.write("1000")
-
-
-def _limit_time(how: How) -> None:
-    """Processor time, more than the watch allows a launch: for the case that nobody watches."""
-    used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    most = int(used + 4 * how.threads * (SLOW_SECONDS + budget_seconds()))
-    _lower(resource.RLIMIT_CPU, resource.RLIM_INFINITY if how.allow_slow else most)
-
-
-def _lower(which: int, most: int) -> None:
-    """Set a limit, at most to what this process may have."""
-    hard = resource.getrlimit(which)[1]
-    if hard != resource.RLIM_INFINITY and (most == resource.RLIM_INFINITY or most > hard):
-        most = hard
-    resource.setrlimit(which, (most, hard))
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shlex
 import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..core.errors import BackendError, BuildError
 from ..core.paths import kernels_folder, repository_root
 from ..core.progress import busy
 from ..steps.text import included_files, workspace_name
-from .alignment import dynamic_alignment
+from .alignment import MOST, dynamic_alignment
 from .lines import DYNAMIC_ARRAY, LineTable, read_library, shared_arrays
 from .unsupported import explain, refuse_unsupported
 
@@ -33,7 +34,7 @@ _RUNTIME_FLAGS = (*_COMMON, "-O2", "-fvisibility=hidden", "-pthread")
 # name do not share their shared memory. Stack clash protection makes large local arrays hit the
 # guard page instead of the next fiber's stack. Where variables live is not asked for, and finding
 # it out takes a third of the time.
-_KERNEL_FLAGS = (
+KERNEL_FLAGS = (
     *_COMMON,
     "-O1",
     "-g1",
@@ -55,7 +56,9 @@ _KERNEL_FLAGS = (
 # Of these functions a kernel gets the runtime's (runtime/operations/host_library.cpp).
 _PRINTING = ("printf", "vprintf", "puts", "putchar")
 _ENDING = ("exit", "_exit", "_Exit", "quick_exit", "raise", "kill")
-_RECIPE = ("alignment.py", "build.py", "elf.py", "lines.py")
+_RUNTIME_NAME = "the simulator's runtime"
+_RUNTIME_UNITS = ("runtime", "operations")  # files of RUNTIME, which include the others
+_RECIPE = ("alignment.py", "build.py", "dwarf.py", "elf.py", "lines.py")
 _PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
 _UNIT = """#include "{path}"
 extern "C" int gemmlab_sim_entry(const GemmArgs* args) {{
@@ -100,23 +103,27 @@ def compiler() -> str:
 
 
 def runtime(portable: bool = False) -> Path:
-    """The runtime's library, compiled at the first call on this machine (about 3 s).
+    """The runtime's library, compiled at the first call on this machine (about 10 s).
 
     `portable` builds it on ucontext, as it would be on a processor without a stack switch of ours.
     $GEMMLAB_SIM_FLAGS: further options for the compiler, such as sanitizers.
     """
     own = shlex.split(os.environ.get("GEMMLAB_SIM_FLAGS", ""))
     flags = (*_RUNTIME_FLAGS, *own, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
-    sources = sorted((*RUNTIME.rglob("*.[cSh]*"), *INCLUDE.rglob("*.*h")))
-    key = _hash(flags, *((str(p.relative_to(HERE)), p.read_bytes()) for p in sources))
-    name = f"libgemmlab_sim-{key}"
+    name = f"libgemmlab_sim-{content_hash(flags, ('', _runtime_files()))}"
 
     def make(work: Path) -> None:
-        made = work / f"{name}.so"
-        source = str(RUNTIME / "runtime.cpp")
-        linking = ("-shared", f"-Wl,-soname,{made.name}", "-o", str(made))
+        objects = {unit: str(work / f"{unit}.o") for unit in _RUNTIME_UNITS}
         with busy("Compiling the simulator (once)"):
-            _run([compiler(), *flags, f"-I{RUNTIME}", source, *linking], work)
+            compiling = [compiler(), *flags, f"-I{RUNTIME}", "-c"]
+            together = [
+                [*compiling, str(RUNTIME / f"{unit}.cpp"), "-o", made]
+                for unit, made in objects.items()
+            ]
+            for code, said in commands.run_together(together, _RUNTIME_NAME, work):
+                _refuse(code, said, _RUNTIME_NAME)
+            linking = ("-shared", f"-Wl,-soname,{name}.so", "-o", str(work / f"{name}.so"))
+            _run([compiler(), *flags, *objects.values(), *linking], work)
 
     (library,) = STORE.get(name, (".so",), make)
     return library
@@ -135,8 +142,7 @@ def kernel(
     unit = _UNIT.format(path=path, launch=launch)
     unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
-    headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
-    key = _hash(_KERNEL_FLAGS, (unit, base.name), *texts, *headers)
+    key = content_hash(KERNEL_FLAGS, (unit, base.name), *texts, ("", own_headers()))
 
     def make(work: Path) -> None:
         own = [file for file in included_files(path) if file.parent != kernels_folder() / "ptx"]
@@ -162,15 +168,14 @@ def forget(built: KernelLibrary) -> None:
     STORE.remove(built.library.stem)
 
 
-def _prelude() -> Path:
+def prelude(flags: Sequence[str] = KERNEL_FLAGS, text: str = _PRELUDE) -> Path:
     """A header that includes what every kernel needs; g++ takes what was compiled of it, beside."""
-    headers = ((p.name, p.read_bytes()) for p in sorted(INCLUDE.rglob("*.*h")))
-    name = f"prelude-{_hash(_KERNEL_FLAGS, *headers)}"
+    name = f"prelude-{content_hash(tuple(flags), ('', text), ('', own_headers()))}"
 
     def make(work: Path) -> None:
         header = work / f"{name}.h"
-        header.write_text(_PRELUDE)
-        command = [compiler(), *_KERNEL_FLAGS, f"-I{INCLUDE}", "-x", "c++-header", str(header)]
+        header.write_text(text)
+        command = [compiler(), *flags, f"-I{INCLUDE}", "-x", "c++-header", str(header)]
         _run([*command, "-o", f"{header}.gch"], work)
 
     header, _ = STORE.get(name, (".h", ".h.gch"), make)
@@ -181,46 +186,78 @@ def _compile_kernel(path: Path, unit: str, base: Path, work: Path) -> Path:
     """The library, made in the folder `work`."""
     source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
     source.write_text(unit)
-    includes = (f"-I{INCLUDE}", "-include", str(_prelude()))
-    compiling = (*_KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
+    includes = (f"-I{INCLUDE}", "-include", str(prelude()))
+    compiling = (*KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
     _run([compiler(), *compiling], work, kernel=path)
-    arrays = _lay_out_shared_arrays(path, compiled, work)
+    texts = [file.read_text() for file in included_files(path)]
+    return link([compiled], texts, base, built)
+
+
+def link(
+    compiled: Sequence[Path],
+    texts: Iterable[str],
+    base: Path,
+    built: Path,
+    *options: str,
+    as_on_a_gpu: bool = False,
+) -> Path:
+    """Link object files with the runtime `base` to the library `built`, which is returned.
+
+    texts: the sources, for how they align dynamic shared memory. as_on_a_gpu: where no array is
+    static, the dynamic one begins at a multiple of 1024, as it does on a GPU since sm_80, and not
+    only where it has declared to. Raises BuildError.
+    """
+    work, what = built.parent, compiled[0]
+    arrays = _lay_out_shared_arrays(compiled, texts, work, as_on_a_gpu)
     # Linked without -fsanitize: that would add the sanitizer's own library.
     wrapped = [f"-Wl,--wrap={name}" for name in (*_PRINTING, *_ENDING)]
     linking = ("-shared", *wrapped, "-Wl,-z,defs", "-Wl,-rpath,$ORIGIN", "-o", str(built))
-    _run([compiler(), *arrays, str(base), *linking], work, kernel=path)
+    _run([compiler(), *arrays, str(base), *linking, *options], work, kernel=what)
     return built
 
 
-def _lay_out_shared_arrays(path: Path, compiled: Path, work: Path) -> list[str]:
+def _lay_out_shared_arrays(
+    compiled: Sequence[Path], texts: Iterable[str], work: Path, as_on_a_gpu: bool
+) -> list[str]:
     """The objects to link, in the order in which their __shared__ arrays are to stand."""
-    arrays = shared_arrays(compiled)
-    if not arrays:
-        return [str(compiled)]
-    objects = [_assembled("static_shared", work), str(compiled)]
-    dynamic = [name for name, own in arrays.items() if not own]
+    arrays = {one: shared_arrays(one) for one in compiled}
+    objects = list(map(str, compiled))
+    if not any(arrays.values()):
+        return objects
+    objects = [_assembled("static_shared"), *objects]
+    dynamic = [(one, name) for one in compiled for name, own in arrays[one].items() if not own]
     if dynamic:
         # Whatever its name, type and namespace, it is the one array.
-        for name in dynamic:  # objcopy gives a name to one symbol at a time
+        for one, name in dynamic:  # objcopy gives a name to one symbol at a time
             if name != DYNAMIC_ARRAY:
                 rename = f"--redefine-sym={name}={DYNAMIC_ARRAY}"
-                _run(["objcopy", rename, str(compiled)], work, path)
-        asked = dynamic_alignment(file.read_text() for file in included_files(path))
-        objects.append(_assembled("dynamic_shared", work, f"-DALIGNMENT={asked}"))
+                _run(["objcopy", rename, str(one)], work, one)
+        alone = not any(own for names in arrays.values() for own in names.values())
+        alignment = MOST if as_on_a_gpu and alone else dynamic_alignment(texts)
+        objects.append(_assembled("dynamic_shared", f"-DALIGNMENT={alignment}"))
     return objects
 
 
-def _assembled(name: str, work: Path, *options: str) -> str:
+def _assembled(name: str, *options: str) -> str:
     """The object of one of the runtime's assembler files."""
-    source, made = RUNTIME / "memory" / f"{name}.S", work / f"{name}.o"
-    _run([compiler(), *options, "-c", str(source), "-o", str(made)], work)
+    source = RUNTIME / "memory" / f"{name}.S"
+    whole = f"{name}-{content_hash(options, (name, source.read_bytes()))}"
+
+    def make(work: Path) -> None:
+        _run([compiler(), *options, "-c", str(source), "-o", str(work / f"{whole}.o")], work)
+
+    (made,) = STORE.get(whole, (".o",), make)
     return str(made)
 
 
 def _run(command: list[str], work: Path, kernel: Path | None = None) -> None:
     """Run a compiler; its temporary files lie in `work`, and go with it even if all is killed."""
-    what = display_name(kernel) if kernel else "the simulator's runtime"
-    code, said = commands.run(command, what, work)
+    what = display_name(kernel) if kernel else _RUNTIME_NAME
+    _refuse(*commands.run(command, what, work), what)
+
+
+def _refuse(code: int, said: str, what: str) -> None:
+    """Raise BuildError if a compiler has ended with another status than 0."""
     if code:
         message = _readable(said)
         hints = explain(message)
@@ -240,13 +277,41 @@ def display_name(file: str | Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def _hash(flags: tuple[str, ...], *texts: tuple[str, str | bytes]) -> str:
-    digest = hashlib.sha256(repr((flags, _compiler_identity())).encode())
+def own_headers() -> str:
+    """What kernels include, and where it is: lines of it are told from theirs by that place."""
+    return f"{INCLUDE} {_own_files(INCLUDE)}"
+
+
+def content_hash(flags: tuple[str, ...], *texts: tuple[str, str | bytes]) -> str:
+    """Of what is compiled, and how: the end of an artefact's name."""
     # How it is compiled counts as much as what.
-    recipe = [(name, (HERE / name).read_bytes()) for name in _RECIPE]
-    for name, text in (*recipe, *texts):
+    digest = hashlib.sha256(repr((flags, _compiler_identity(), _recipe())).encode())
+    for name, text in texts:
         digest.update(repr((name, text)).encode())
     return digest.hexdigest()[:DIGITS]
+
+
+@cache
+def _recipe() -> str:
+    return _digest(HERE / name for name in _RECIPE)
+
+
+@cache
+def _own_files(*folders: Path) -> str:
+    """The digest of the simulator's sources there: once in a process, as modules are read once."""
+    return _digest(file for folder in folders for file in folder.rglob("*") if file.is_file())
+
+
+@cache
+def _runtime_files() -> str:
+    """The digest of the runtime's sources, with the headers that kernels have in common with it."""
+    files = {file for source in RUNTIME.rglob("*.[cSh]*") for file in included_files(source)}
+    return _digest(files)
+
+
+def _digest(files: Iterable[Path]) -> str:
+    named = ((file.relative_to(HERE).as_posix(), file.read_bytes()) for file in sorted(files))
+    return hashlib.sha256(repr([*named]).encode()).hexdigest()
 
 
 @cache

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+import struct
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 # include/gemmlab_sim/qualifiers.h turns __launch_bounds__(N) into N one-instruction "nop"s before
 # the function; this section lists where they start. They are never executed.
 _BOUNDS_SECTION = "__patchable_function_entries"
+# Where include/gemmlab_sim/qualifiers.h notes a kernel's __cluster_dims__: how far from here it is,
+# and the three numbers.
+_CLUSTERS_SECTION, _CLUSTER_ENTRY = "gemmlab_clusters", struct.Struct("<iIII")
 _NOP_BYTES = {"EM_X86_64": 1, "EM_AARCH64": 4}
 
 
 # What a kernel may call of the runtime without ordering some of its threads and not others.
 _PLAIN = re.compile(
-    r"sim_(syncthreads|threadfence|grid_dependency_wait|(thread|block)_index|(block|grid)_size|atomic\w*|assertion_failed|launch|"
-    r"set_attribute|device_attribute|last_error|error_\w+)"
+    r"sim_(syncthreads(_count)?|threadfence|grid_dependency_wait|(thread|block)_index|"
+    r"(block|grid)_size|atomic\w*|assertion_failed|not_simulated|launch|set_attribute|"
+    r"device_attribute|last_error|error_\w+|allocate|free|copy(_rows)?|fill|memory_\w+|refuse|"
+    r"open_memory|driver_function|shared_address|shared_pointer)"
 )
 
 
@@ -28,12 +34,16 @@ class KernelFacts:
     """A function of a kernel library, by its address there.
 
     max_threads: its __launch_bounds__, 0 if there is none. static_bytes: of the __shared__ arrays
-    that a launch of it has: its own, and those of no function that stands alone.
+    that a launch of it has: its own, and those of no function that stands alone. cluster: its
+    __cluster_dims__, zeros if it has none.
     """
 
     offset: int
     max_threads: int
     static_bytes: int
+    cluster_x: int = 0
+    cluster_y: int = 0
+    cluster_z: int = 0
 
 
 def read_facts(elf) -> tuple[KernelFacts, ...]:
@@ -48,13 +58,15 @@ def read_facts(elf) -> tuple[KernelFacts, ...]:
         if s["st_info"]["type"] == "STT_TLS" and s["st_shndx"] != "SHN_UNDEF"
     }
     bounds = _bounds(elf, sorted(functions))
+    clusters = _clusters(elf, sorted(functions))
     owned = {name: _owner(name, set(functions.values())) for name in arrays}
     shared = sum(size for name, size in arrays.items() if owned[name] is None and name != "smem")
     facts = []
     for offset, function in functions.items():
         own = sum(size for name, size in arrays.items() if owned[name] == function)
-        facts.append(KernelFacts(offset, bounds.get(offset, 0), own + shared))
-    return tuple(f for f in facts if f.max_threads or f.static_bytes)
+        size = clusters.get(offset, (0, 0, 0))
+        facts.append(KernelFacts(offset, bounds.get(offset, 0), own + shared, *size))
+    return tuple(f for f in facts if f.max_threads or f.static_bytes or f.cluster_x)
 
 
 def has_plain_order(elf) -> bool:
@@ -92,3 +104,14 @@ def _bounds(elf, functions: list[int]) -> dict[int, int]:
             function = functions[bisect_left(functions, start + 1)]
             bounds[function] = (function - start) // nop
     return bounds
+
+
+def _clusters(elf, functions: list[int]) -> dict[int, tuple[int, int, int]]:
+    """__cluster_dims__ by the function's address."""
+    section = elf.get_section_by_name(_CLUSTERS_SECTION)
+    found = {}
+    if section is not None:
+        for number, (way, *size) in enumerate(_CLUSTER_ENTRY.iter_unpack(section.data())):
+            inside = section["sh_addr"] + number * _CLUSTER_ENTRY.size + way
+            found[functions[bisect_right(functions, inside) - 1]] = (size[0], size[1], size[2])
+    return found

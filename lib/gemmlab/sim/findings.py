@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -10,6 +11,7 @@ from .messages import asynchronous, grid, threads
 
 # runtime/order/findings.h's Kind, in its order: slug, fatal, sentence.
 KINDS = (*threads.KINDS, *asynchronous.KINDS, *grid.KINDS)
+_TWICE = re.compile(r"^([^:]*): ([a-z-]+): (?=\1\b)", re.IGNORECASE)
 # Two sides of one kind: they stand in one order, whoever came first.
 _SYMMETRIC = (threads.race_write_write, grid.race_write_write)
 
@@ -50,6 +52,17 @@ def explain(raw: Iterable[RawFinding], line_of: LineOf) -> list[Finding]:
         known = merged.get(key)
         merged[key] = replace(known, count=known.count + finding.count) if known else finding
     return sorted(merged.values(), key=lambda f: (*_place(f), f.kind, f.message))
+
+
+def told(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """As sentences: what ended the run first, then causes, then the races that come of them."""
+    order = sorted(findings, key=lambda found: (not found.fatal, found.kind == "race"))
+    return tuple(dict.fromkeys(map(str, order)))
+
+
+def once(text: str) -> str:
+    """A finding's sentence without the place in front, where the sentence itself begins with it."""
+    return _TWICE.sub(r"\2: ", text)
 
 
 def _own_pc(row: RawFinding, line_of: LineOf) -> int:

@@ -6,12 +6,16 @@ import ctypes
 import threading
 from pathlib import Path
 
+import numpy as np
+
 from ..core.errors import BackendError
-from .abi import CountRow, LaunchRow, RawFinding, SampleRow
+from .abi import CountRow, JournalRow, LaunchRow, RawFinding, RecordRow, SampleRow
 
 _LOOKED_UP = (
     *(f"gemmlab_sim_{name}" for name in ("progress", "reason", "counts", "count_rows", "samples")),
     *(f"gemmlab_sim_{name}" for name in ("launches", "offset", "findings", "finding_rows")),
+    *("gemmlab_sim_journal", "gemmlab_sim_journal_rows"),
+    *("gemmlab_sim_records", "gemmlab_sim_show"),
     *("gemmlab_sim_output", "gemmlab_sim_output_left_out", "sim_error_name", "sim_last_error"),
 )
 
@@ -39,6 +43,7 @@ class Runtime:
             *(ctypes.c_int, ctypes.c_uint32),
         ]
         self.call = library.gemmlab_sim_call
+        self.begin_program = library.gemmlab_sim_begin_program
         self.cancel = library.gemmlab_sim_cancel
         self.give_up = library.gemmlab_sim_give_up
         self.load = library.gemmlab_sim_load
@@ -92,6 +97,25 @@ class Runtime:
         rows = (LaunchRow * self._library.gemmlab_sim_launches(None))()
         self._library.gemmlab_sim_launches(rows)
         return list(rows)
+
+    def journal(self) -> np.ndarray:
+        """The journal of the launches since `begin`, empty if none was kept."""
+        read = self._library.gemmlab_sim_journal
+        read.restype = ctypes.POINTER(JournalRow)
+        count = self._library.gemmlab_sim_journal_rows()
+        if not count:
+            return np.empty(0, np.dtype(JournalRow))
+        return np.ctypeslib.as_array(read(), (count,)).copy()
+
+    def records(self) -> int:
+        """How many different launches a program has made."""
+        return self._library.gemmlab_sim_records()
+
+    def show(self, number: int) -> RecordRow:
+        """Let counts, samples and findings be those of a record, or of the host's code for -1."""
+        row = RecordRow()
+        self._library.gemmlab_sim_show(number, ctypes.byref(row))
+        return row
 
     def offset(self, address: int) -> int:
         """How requests name an address in global memory."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
+from .dwarf import Attributes, inlined_calls
 from .elf import KernelFacts, communicates, has_plain_order, read_facts
 
 # file, line, column
@@ -43,8 +44,8 @@ class LineTable:
     plain_order: bool = False
     communicates: bool = False
 
-    def locate(self, pc: int, own: Path, hidden: Path) -> Frame | None:
-        """The innermost place in the file `own`, else the innermost outside of the folder `hidden`.
+    def locate(self, pc: int, own: Collection[str], hidden: Path) -> Frame | None:
+        """The innermost place in one of the files `own`, else outside of the folder `hidden`.
 
         `pc` is a return address. None if nothing is known about it.
         """
@@ -53,7 +54,7 @@ class LineTable:
             return None
         frames = self.frames[self.sites[index]]
         for frame in frames:
-            if frame[0] == str(own):
+            if frame[0] in own:
                 return frame
         return next((f for f in frames if f[0] and not f[0].startswith(str(hidden))), None)
 
@@ -70,7 +71,7 @@ class LineTable:
     def to_json(self) -> str:
         """As text, for the cache."""
         arrays = [(a.name, a.offset, a.bytes) for a in self.arrays]
-        kernels = [(k.offset, k.max_threads, k.static_bytes) for k in self.kernels]
+        kernels = [astuple(kernel) for kernel in self.kernels]
         parts = [self.starts, self.sites, self.frames, arrays, kernels]
         return json.dumps([*parts, self.plain_order, self.communicates])
 
@@ -99,7 +100,7 @@ def read_library(path: Path) -> LineTable:
         elf = ELFFile(file)
         arrays = tuple(_shared_arrays(elf))
         kernels, order = read_facts(elf), (has_plain_order(elf), communicates(elf))
-        dwarf = elf.get_dwarf_info()
+        dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False)  # a library has its addresses
         for unit in dwarf.iter_CUs():
             places.update(_unit_places(dwarf, unit))
     numbers: dict[tuple[Frame, ...], int] = {}
@@ -131,7 +132,7 @@ def _unit_places(dwarf, unit) -> dict[int, tuple[Frame, ...]]:
         return {}
     files = _file_names(program)
     rows = _line_rows(program, files)
-    calls = sorted(_inlined_calls(dwarf, unit.get_top_DIE(), files, 0, ()), key=lambda c: c[2])
+    calls = sorted(_calls(dwarf, unit, files), key=lambda c: c[2])
     edges = sorted({*rows, *(a for low, high, _, _ in calls for a in (low, high))})
     chains: list[tuple[Frame, ...]] = [()] * len(edges)
     for low, high, _, chain in calls:  # the deepest last
@@ -165,34 +166,29 @@ def _line_rows(program, files: list[str]) -> dict[int, Frame]:
     return rows
 
 
-def _inlined_calls(dwarf, die, files: list[str], depth: int, chain: tuple[Frame, ...]):
-    """(low, high, depth, frames of the calls outwards) of every function inlined below `die`."""
-    for child in die.iter_children():
-        inner, at = chain, depth
-        if child.tag == "DW_TAG_inlined_subroutine":
-            inner, at = (_call_site(child, files), *chain), depth + 1
-            for low, high in _ranges(dwarf, child):
-                yield low, high, at, inner
-        if child.has_children:
-            yield from _inlined_calls(dwarf, child, files, at, inner)
+def _calls(dwarf, unit, files: list[str]) -> Iterator[tuple[int, int, int, tuple[Frame, ...]]]:
+    """(low, high, depth, frames of the calls outwards) of every inlined function."""
+    top = unit.get_top_DIE().attributes
+    base = top["DW_AT_low_pc"].value if "DW_AT_low_pc" in top else 0
+    chains: list[tuple[Frame, ...]] = [()]  # of the calls around, by their depth
+    for depth, call in inlined_calls(dwarf, unit):
+        del chains[depth + 1 :]
+        chains.append((_call_site(call, files), *chains[depth]))
+        for low, high in _ranges(dwarf, call, base):
+            yield low, high, depth + 1, chains[-1]
 
 
-def _call_site(die, files: list[str]) -> Frame:
-    def value(name: str) -> int:
-        return die.attributes[name].value if name in die.attributes else 0
-
-    return files[value("DW_AT_call_file")], value("DW_AT_call_line"), value("DW_AT_call_column")
+def _call_site(call: Attributes, files: list[str]) -> Frame:
+    file, line, column = (call.get(f"DW_AT_call_{name}", 0) for name in ("file", "line", "column"))
+    return files[file], line, column
 
 
-def _ranges(dwarf, die) -> Iterator[tuple[int, int]]:
-    if "DW_AT_low_pc" in die.attributes:
-        low, high = die.attributes["DW_AT_low_pc"].value, die.attributes["DW_AT_high_pc"]
-        yield low, high.value if high.form == "DW_FORM_addr" else low + high.value
-    elif "DW_AT_ranges" in die.attributes:
-        top = die.cu.get_top_DIE().attributes
-        base = top["DW_AT_low_pc"].value if "DW_AT_low_pc" in top else 0
-        entries = dwarf.range_lists().get_range_list_at_offset(die.attributes["DW_AT_ranges"].value)
-        for entry in entries:
+def _ranges(dwarf, call: Attributes, base: int) -> Iterator[tuple[int, int]]:
+    if "DW_AT_low_pc" in call:
+        low = call["DW_AT_low_pc"]
+        yield low, low + call["DW_AT_high_pc"]
+    elif "DW_AT_ranges" in call:
+        for entry in dwarf.range_lists().get_range_list_at_offset(call["DW_AT_ranges"]):
             if hasattr(entry, "base_address"):
                 base = entry.base_address
             else:

@@ -10,6 +10,7 @@ from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from . import build
 from .abi import GemmArgs, WorkspaceCall
 from .counts import count_lines
 from .findings import Finding, explain
-from .library import RUNTIMES
+from .journal import collect_journal
+from .library import RUNTIMES, Runtime
 from .limits import Bar, Limits, Watch, budget_seconds
 from .lines import LineTable
 from .places import GLOBAL, Place, array_places, matrix_places
@@ -38,7 +40,8 @@ MALLOCATED = 16  # and those of this machine's memory
 
 @dataclass(frozen=True)
 class Shape:
-    """One problem: C = alpha * A @ B + beta * C, and the step's configuration, -1 if it chooses."""
+    """One problem: C = alpha * A @ B + beta * C, the step's configuration, -1 if it chooses, and
+    GemmArgs.layout."""
 
     M: int
     N: int
@@ -46,13 +49,15 @@ class Shape:
     alpha: float
     beta: float
     config: int
+    layout: int = 0
 
 
 @dataclass(frozen=True)
 class How:
     """How to run it: counted or not, on how many OS threads, and whether it may take long.
 
-    sms: how many SMs the launcher is told of. order: a seed, by which blocks are dispatched and, if
+    sms: how many SMs the launcher is told of. journal: keep what a block does, event by event.
+    order: a seed, by which blocks are dispatched and, if
     they may communicate, take turns: 0 by number, 1 from the last one, others are permutations.
     """
 
@@ -61,6 +66,7 @@ class How:
     allow_slow: bool
     sms: int = SMS
     order: int = 0
+    journal: bool = False
 
 
 class SimModule(ABC):
@@ -91,6 +97,7 @@ class SimModule(ABC):
         beta: float = 0.0,
         *,
         config: int = -1,
+        layout: int = 0,
         threads: int | None = None,
         allow_slow: bool = False,
         order: int = 0,
@@ -98,7 +105,8 @@ class SimModule(ABC):
         """Run the kernel without counting. C is read and written.
 
         A, B, C: contiguous NumPy arrays. Of a view the kernel gets an address as far behind a
-        multiple of 256 as the view begins behind the memory that it shows. config: GemmArgs.config.
+        multiple of 256 as the view begins behind the memory that it shows. config and layout: of
+        GemmArgs; a matrix that is turned is given as it lies in memory.
         threads: OS threads to use, by default one a processor. allow_slow: let it take longer than
         a minute. order: a seed, by which blocks are dispatched and, if they may communicate, take
         turns; 0: by their numbers, 1: from the last one.
@@ -106,7 +114,7 @@ class SimModule(ABC):
         to its end (out of bounds, deadlock, ...).
         """
         how = How(False, _workers(threads), allow_slow, order=order)
-        trace = self._checked((A, B, C), Shape(M, N, K, alpha, beta, config), how)
+        trace = self._checked((A, B, C), Shape(M, N, K, alpha, beta, config, layout), how)
         print(trace.output, end="")
         fatal = [finding for finding in trace.findings if finding.fatal]
         if fatal:
@@ -125,18 +133,21 @@ class SimModule(ABC):
         beta: float = 0.0,
         *,
         config: int = -1,
+        layout: int = 0,
         threads: int | None = None,
         allow_slow: bool = False,
         sms: int = SMS,
         order: int = 0,
+        journal: bool = False,
     ) -> Trace:
         """Run the kernel and count its memory requests by source line; look for races and the like.
 
-        Arguments as those of `launch`. sms: how many SMs the launcher is told of. What is wrong
+        Arguments as those of `launch`. sms: how many SMs the launcher is told of. journal: keep for
+        `Trace.events` what block 0 does. What is wrong
         with the kernel is in the trace's `findings`, not raised.
         """
-        how = How(True, _workers(threads), allow_slow, sms, order)
-        return self._checked((A, B, C), Shape(M, N, K, alpha, beta, config), how)
+        how = How(True, _workers(threads), allow_slow, sms, order, journal)
+        return self._checked((A, B, C), Shape(M, N, K, alpha, beta, config, layout), how)
 
     def check_memory(self, sizes: Sequence[int]) -> None:
         """Refuse matrices A, B and C of `sizes` bytes if they do not fit. Raises ArgumentError."""
@@ -169,6 +180,7 @@ class SimModule(ABC):
             source=tuple(self._source),
             launches=tuple(Launched(row.blocks, row.shared_bytes) for row in seen.launches),
             output=output,
+            journal="" if seen.journal is None else collect_journal(seen.journal, self._line_of),
         )
 
     def _line_of(self, pc: int) -> tuple[str, int, str] | None:
@@ -178,7 +190,7 @@ class SimModule(ABC):
         return self._lines[pc]
 
     def _found_line(self, pc: int) -> tuple[str, int, str] | None:
-        frame = self._built.table.locate(pc, self._built.source, build.INCLUDE)
+        frame = self._built.table.locate(pc, {str(self._built.source)}, build.INCLUDE)
         if frame is None:
             return None
         file, line, _ = frame
@@ -207,14 +219,15 @@ class LoadedModule(SimModule):
 
     def run(self, matrices: Sequence[np.ndarray], shape: Shape, how: How) -> Trace:
         """One launch in this process, of which there is one at a time."""
-        args = GemmArgs(None, None, None, *astuple(shape)[:-1], None, shape.config)
+        args = GemmArgs(None, None, None, *astuple(shape)[:-2], None, shape.config, shape.layout)
         runtime = self._runtime
         with runtime.lock:
             try:
                 if self._handle is None and not self._load(how):
                     return self._trace(shape, self._explained(), Seen((), (), ()), runtime.output())
                 code, places = self._launch(matrices, args, how)
-                seen = Seen(runtime.counts(), runtime.samples(), places, runtime.launches())
+                kept = runtime.journal() if how.journal else None
+                seen = Seen(runtime.counts(), runtime.samples(), places, runtime.launches(), kept)
                 findings, output = self._explained(), runtime.output()
                 error = runtime.error(code)
                 words = refusal.take(self._library) if code else ""
@@ -258,7 +271,7 @@ class LoadedModule(SimModule):
         args.A, args.B, args.C = self._copy_in(matrices)
         starts = [runtime.offset(buffer) for buffer in (args.A, args.B, args.C)]
         places = (*matrix_places(matrices, starts), *self._arrays)
-        begin = (how.traced, how.threads, budget_seconds(), how.sms, how.order)
+        begin = (how.traced + how.journal, how.threads, budget_seconds(), how.sms, how.order)
         runtime.begin(self._handle, *begin)
         scratch = self._allocate_workspace(args)
         if scratch is None:
@@ -301,23 +314,27 @@ class LoadedModule(SimModule):
         return buffers
 
     def _register(self) -> int:
-        table = self._built.table
-        handle = self._runtime.module(
-            ctypes.cast(self._entry, ctypes.c_void_p),
-            _integers(table.starts),
-            _integers(table.sites),
-            len(table.starts),
-            _integers([n for a in table.static_arrays for n in (a.offset, a.bytes)]),
-            len(table.static_arrays),
-            _integers([n for kernel in table.kernels for n in astuple(kernel)]),
-            len(table.kernels),
-            int(table.plain_order),
-            ctypes.c_int64(table.dynamic_offset),
-            int(table.communicates),
-        )
+        handle = register(self._runtime, self._built.table, self._entry)
         if handle is None:
             raise LaunchError(f"{self.name}: its library is not where the dynamic linker put it")
         return handle
+
+
+def register(runtime: Runtime, table: LineTable, entry: Any) -> int | None:
+    """Tell the runtime of a library that is loaded and has the function `entry`."""
+    return runtime.module(
+        ctypes.cast(entry, ctypes.c_void_p),
+        _integers(table.starts),
+        _integers(table.sites),
+        len(table.starts),
+        _integers([n for a in table.static_arrays for n in (a.offset, a.bytes)]),
+        len(table.static_arrays),
+        _integers([n for kernel in table.kernels for n in astuple(kernel)]),
+        len(table.kernels),
+        int(table.plain_order),
+        ctypes.c_int64(table.dynamic_offset),
+        int(table.communicates),
+    )
 
 
 @lru_cache(maxsize=64)
@@ -357,7 +374,8 @@ def _checked_shape(shape: Shape) -> Shape:
         return int(integer(name, number, -(2**31), 2**31 - 1, allowed=expected, kind=Integral))
 
     alpha, beta = (factor(name, getattr(shape, name)) for name in ("alpha", "beta"))
-    return Shape(whole("M"), whole("N"), whole("K"), alpha, beta, whole("config"))
+    config, layout = whole("config"), whole("layout")
+    return Shape(whole("M"), whole("N"), whole("K"), alpha, beta, config, layout)
 
 
 def _checked_how(how: How) -> How:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .abi import LaunchRow, LineOf, SampleRow
 from .places import GLOBAL, SHARED, Place, element
 
@@ -55,13 +57,14 @@ class Seen:
     """What the runtime has seen of a launch: rows by instruction, and what its addresses mean.
 
     counts: library.CountRow of each instruction. kept: the requests that were kept. launches: the
-    size of each.
+    size of each. journal: what a block did, if that was asked for.
     """
 
     counts: Sequence
     kept: Sequence[SampleRow]
     places: Sequence[Place]
     launches: Sequence[LaunchRow] = ()
+    journal: np.ndarray | None = None
 
 
 def collect(seen: Seen, line_of: LineOf, ops: Sequence[str]) -> list[Sample]:

@@ -9,6 +9,7 @@ from ..core.worker import with_tuples
 from .abi import LineOf
 from .counts import OPS, LineCount, reading_order
 from .findings import Finding
+from .journal import Journal
 from .places import Place
 from .samples import Sample, Seen, collect
 from .view import as_html, as_text, findings_html
@@ -44,7 +45,7 @@ class Trace:
     what is wrong, empty for a correct kernel. samples: some requests of each line, with the
     addresses of their lanes; places: the matrices and arrays that lie there. file, source: the
     kernel's file as it was compiled. launches: what its launcher has launched, in that order.
-    output: what the kernel and its launcher have printed.
+    output: what the kernel and its launcher have printed. journal: for `events`.
     """
 
     kernel: str
@@ -59,6 +60,16 @@ class Trace:
     source: tuple[str, ...] = ()
     launches: tuple[Launched, ...] = ()
     output: str = ""
+    journal: str = ""
+
+    @property
+    def title(self) -> str:
+        """What was run, in a line."""
+        return f"{self.kernel}, M={self.M} N={self.N} K={self.K}, counted by the simulator"
+
+    def events(self) -> Journal:
+        """What block 0 did, event by event; empty unless the run was asked to keep a journal."""
+        return Journal.read(self.journal)
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Sums by op: requests, wavefronts, conflicts, sectors and the minima."""

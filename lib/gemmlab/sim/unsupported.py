@@ -65,11 +65,18 @@ def explain(message: str) -> str:
                 beside = _OURS.sub("", header)
                 what = f'there is no {header} beside a step; write #include "../{beside}"'
             sentences[f"{file}:{number}: {what}"] = None
-        elif (found := _UNKNOWN.match(line)) and _OF_CUDA.fullmatch(found[3]):
-            file, number, name = found.groups()
-            what = f"the simulator has no {name}; write it with what it has, or run on a GPU"
+        elif what := explained(line):
+            file, number, *_ = line.split(":")
             sentences[f"{file}:{number}: {what}"] = None
     return "".join(f"{sentence}\n" for sentence in sentences)
+
+
+def explained(line: str) -> str:
+    """What a line of g++'s says about a name of CUDA's, with what to do; "" for others."""
+    found = _UNKNOWN.match(line)
+    if not found or not _OF_CUDA.fullmatch(found[3]):
+        return ""
+    return f"the simulator has no {found[3]}; write it with what it has, or run on a GPU"
 
 
 def _operation(rest: str) -> str:

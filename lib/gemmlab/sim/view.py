@@ -76,16 +76,8 @@ class Traced(Protocol):
         """The step's name."""
 
     @property
-    def M(self) -> int:  # noqa: N802
-        """Rows of C."""
-
-    @property
-    def N(self) -> int:  # noqa: N802
-        """Columns of C."""
-
-    @property
-    def K(self) -> int:  # noqa: N802
-        """The length of the sums."""
+    def title(self) -> str:
+        """What was run, in a line."""
 
     @property
     def lines(self) -> Sequence[LineCount]:
@@ -122,7 +114,7 @@ def as_html(trace: Traced) -> str:
         '<div class="gl-table gl-code gl-trace" tabindex="0" role="region" '
         f'style="--access:{_access_width(trace.lines)}rem" '
         f'aria-label="Trace of {html.escape(trace.kernel)}">'
-        f"<table><caption>{html.escape(_title(trace))}</caption>"
+        f"<table><caption>{html.escape(trace.title)}</caption>"
         '<thead><tr><th scope="col">line</th><th scope="col">source</th>'
         f'<th scope="col"><div class="gl-cost">{costs}</div></th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>{_listed(trace.findings, names)}</div>"
@@ -139,7 +131,7 @@ class Anchors:
     """Names of lines in a page, the same for the same trace, and which lines have findings."""
 
     def __init__(self, trace: Traced) -> None:
-        content = repr((trace.kernel, trace.M, trace.N, trace.K, trace.lines, trace.findings))
+        content = repr((trace.title, trace.lines, trace.findings))
         self._prefix = f"gl-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
         self._file = trace.file
         self._findings = trace.findings
@@ -230,13 +222,10 @@ def as_text(trace: Traced) -> str:
         access, *others = _cells(line)
         some = line.by_lanes and line.lanes != 32
         lanes = f", {_number(line.lanes)} lanes" if some else ""
-        rows.append((str(line.line), access + lanes, *others, line.source))
+        place = f"{line.line}" if line.file == trace.file else f"{line.file}:{line.line}"
+        rows.append((place, access + lanes, *others, line.source))
     notes = [f"{_seen(f)}{f}" for f in trace.findings] or [_NO_FINDINGS]
-    return "\n".join((_title(trace), text_table((*_HEAD, "source"), rows, "ntnnnnt", notes)))
-
-
-def _title(trace: Traced) -> str:
-    return f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}, counted by the simulator"
+    return "\n".join((trace.title, text_table((*_HEAD, "source"), rows, "ntnnnnt", notes)))
 
 
 def _cells(line: LineCount) -> tuple[str, ...]:

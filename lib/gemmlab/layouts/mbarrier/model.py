@@ -103,11 +103,11 @@ class Op:
 
 @dataclass(frozen=True)
 class Ring:
-    """A ring of stages: what is asked of the model.
+    """A ring of stages, as input of the model.
 
-    mode: a key of MODES; mistake: one of MISTAKES; tiles: that go through it; stages: buffers, each
-    with its barriers; consumers: warps that read; latency: cycles from the start of a copy until
-    the first of its two boxes has landed. Raises ArgumentError, naming the argument.
+    mode: a key of MODES; mistake: one of MISTAKES; tiles: how many pass through the ring; stages:
+    buffers, each with its barriers; consumers: warps that read; latency: cycles from the start of
+    a copy until the first of its two boxes has arrived. Raises ArgumentError, naming the argument.
     """
 
     mode: str = "producer warp"

@@ -20,10 +20,10 @@ class Owners(StreamK):
     """`tiles` tiles of C, `k_tiles` k tiles each, for at most `most` blocks that run together.
 
     Tile t of the incomplete wave belongs to block t, which leaves its last `cut` k tiles to the
-    blocks without such a tile, the helpers: all that was left stands in one row, of which each
-    helper takes an equal stretch. How many help, and whether tiles are cut at all, is what gives
-    the least time. price: the traffic of a piece, in k tiles of time, if all blocks have one; of
-    fewer it is less. The way costs half as much more, rounded up, however few they are.
+    blocks without such a tile, the helpers. All k tiles that are left form one row, and each
+    helper takes an equal part of it. The number of helpers, 0 included, is the one that gives the
+    least time. price: the time for a piece's traffic, in k tiles, if all blocks have a piece;
+    fewer pieces take less. The latency adds half the price, rounded up, for any number of pieces.
     Raises ArgumentError, naming the argument.
     """
 
@@ -32,7 +32,7 @@ class Owners(StreamK):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        integer("price", self.price, 1)
+        integer("price", self.price, 0)
 
     @cached_property
     def _cutting(self) -> tuple[int, int, int]:

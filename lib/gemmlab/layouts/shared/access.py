@@ -63,8 +63,8 @@ class Access:
 
     pattern: a name of PRESETS, or assignments to `row` and `col` in terms of `lane` (0 to 31), `n`
     (elements in one access) and `L` (elements in a row), such as "row = lane/4; col = lane%4*4".
-    op: an instruction of OPS, of which `store` then tells the direction. Of a cp.async it is the
-    side of shared memory; its wavefronts depend on its sources, too (`copies.py`).
+    op: an instruction of OPS; `store` then says whether it is the form that stores. For cp.async
+    it is the side of shared memory; its wavefronts also depend on its sources (`copies.py`).
     Raises ArgumentError for a width that is not 2, 4, 8 or 16 (of matrices: 16; of a copy: 4, 8 or
     16) and for a text that is no formula.
     """
@@ -194,8 +194,8 @@ def check_inside(access: Access, tile: Tile) -> None:
 def locate(access: Access, tile: Tile, layout: Layout) -> np.ndarray:
     """Byte address of each lane's access, 32 integers; 0 for lanes that give none.
 
-    access, tile, layout: what is asked for, of which tile, and how the tile stands.
-    Raises ArgumentError if a lane leaves the tile, if the layout parts the elements of one access,
+    access: the elements that the lanes access. tile: its size. layout: where its elements are.
+    Raises ArgumentError if a lane leaves the tile, if the layout separates elements of one access,
     or if an address is no multiple of the width (the GPU would fault).
     """
     table = layout.table(tile)

@@ -1,7 +1,8 @@
 """Where a tile's elements stand: row-major, padded, or swizzled by XOR.
 
 Offsets are in elements unless a name says bytes. `Swizzle` has the meaning that CUTLASS gives it
-in `cute/swizzle.hpp`.
+in `cute/swizzle.hpp`. `widgets/model/shared/swizzle.js` computes what `BitXor` does; tests hold the
+two equal.
 """
 
 from __future__ import annotations

@@ -40,11 +40,11 @@ class Wave:
 
 @dataclass(frozen=True)
 class BlockOrder:
-    """A grid of rows x columns tiles, one block for each, of which `slots` run at a time.
+    """A grid of rows x columns tiles, a block for each; `slots` blocks run at the same time.
 
     order: "rows"; "strips", `height` rows of tiles each and column by column within (the last one
-    may be lower); or "articles": strips of `height` columns, by a formula that takes each of them
-    for whole. A wave is `slots` blocks in a row. Raises ArgumentError, naming the argument.
+    may be lower); or "articles": strips of `height` columns, by a formula that assumes
+    complete strips. A wave is `slots` blocks in a row. Raises ArgumentError, naming the argument.
     """
 
     rows: int

@@ -42,11 +42,11 @@ _MAX_SHARED = 232_448  # bytes of shared memory that a block can ask for on Hopp
 
 @dataclass(frozen=True)
 class Arguments:
-    """What cuTensorMapEncodeTiled is asked for a row-major matrix; TensorMap is what it takes.
+    """Arguments of cuTensorMapEncodeTiled for a row-major matrix; a TensorMap has valid ones only.
 
     rows, columns: of the matrix. box_rows, box_columns: of a box; all in elements. dtype: one of
-    DTYPES. swizzle: one of SPANS. row_stride: elements from a row to the next (None: the fewest
-    that it may be). address: of element (0, 0) in bytes (None: one that fits).
+    DTYPES. swizzle: one of SPANS. row_stride: elements from a row to the next (None: the least
+    that is allowed). address: of element (0, 0) in bytes (None: one that fits).
     Raises ArgumentError for what is no integer, negative, or an unknown name.
     """
 
@@ -103,7 +103,7 @@ class Arguments:
 
     @property
     def alignment(self) -> int:
-        """Bytes of which the tile must begin at a multiple, for rows to tell the XOR.
+        """The tile must begin at a multiple of this many bytes, so that its rows give the XOR.
 
         The copy engine itself asks for 128 only.
         """

@@ -65,6 +65,29 @@ extern "C" CUresult sim_tensor_map_encode_tiled(
     const cuuint64_t* sizes, const cuuint64_t* strides, const cuuint32_t* box,
     const cuuint32_t* element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
     CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
+// Refused.
+extern "C" CUresult sim_tensor_map_encode_im2col(
+    CUtensorMap* out, CUtensorMapDataType type, cuuint32_t rank, void* address,
+    const cuuint64_t* sizes, const cuuint64_t* strides, const int* lower_corner,
+    const int* upper_corner, cuuint32_t channels_per_pixel, cuuint32_t pixels_per_column,
+    const cuuint32_t* element_strides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+    CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
 #pragma GCC visibility pop
 
+inline CUresult cuGetErrorString(CUresult error, const char** text) {
+  *text = error == CUDA_SUCCESS               ? "no error"
+          : error == CUDA_ERROR_INVALID_VALUE ? "invalid argument"
+          : error == CUDA_ERROR_NOT_SUPPORTED ? "operation not supported"
+                                              : nullptr;
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+inline CUresult cuGetErrorName(CUresult error, const char** text) {
+  *text = error == CUDA_SUCCESS               ? "CUDA_SUCCESS"
+          : error == CUDA_ERROR_INVALID_VALUE ? "CUDA_ERROR_INVALID_VALUE"
+          : error == CUDA_ERROR_NOT_SUPPORTED ? "CUDA_ERROR_NOT_SUPPORTED"
+                                              : nullptr;
+  return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 constexpr auto cuTensorMapEncodeTiled = sim_tensor_map_encode_tiled;
+constexpr auto cuTensorMapEncodeIm2col = sim_tensor_map_encode_im2col;

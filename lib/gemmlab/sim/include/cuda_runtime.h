@@ -17,5 +17,8 @@
 #include "gemmlab_sim/warp.h"
 #include "gemmlab_sim/atomics.h"
 #include "gemmlab_sim/math.h"
+#include "gemmlab_sim/intrinsics.h"
 #include "gemmlab_sim/launch.h"
+#include "gemmlab_sim/host_memory.h"
+#include "gemmlab_sim/host_device.h"
 #include "gemmlab_sim/driver.h"

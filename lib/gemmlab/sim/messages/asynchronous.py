@@ -92,6 +92,14 @@ def _remote_unordered(row: RawFinding, line: str, other: str) -> str:
     )
 
 
+def _remote_unreleased(row: RawFinding, line: str, other: str) -> str:
+    return (
+        f"{who(row)} reads what a thread of another block wrote at {other}, and the arrival that "
+        "orders the two (mbarrier_arrive_remote) releases nothing to the cluster; let the writer "
+        "arrive with mbarrier_arrive_cluster, or all meet in cluster_sync()"
+    )
+
+
 def _partial_warp(row: RawFinding, line: str, other: str) -> str:
     return (
         f"{name(row.name)} at {line} needs all 32 lanes of a warp, and only {row.number[0]} are "
@@ -141,6 +149,7 @@ KINDS = (
     ("deadlock", True, _stuck),
     ("cluster-lifetime", False, _remote_after_exit),
     ("cluster-lifetime", False, _remote_unordered),
+    ("race", False, _remote_unreleased),
     ("divergent-collective", True, _partial_warp),
     ("divergent-collective", False, _partial_warpgroup),
     ("copy-size", True, _copy_size),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..abi import RawFinding
+from .threads import name, who
 
 _RELEASE = (
     "let the writer call __threadfence() after the access and then use an atomic, and the reader "
@@ -54,8 +55,16 @@ def poll_lacks(row: RawFinding, other: str) -> str:
     return " for a change that nobody makes"
 
 
+def _not_simulated(row: RawFinding, line: str, other: str) -> str:
+    return (
+        f"{who(row)} comes to {name(row.name)}, which the simulator does not have; what follows "
+        "was not run"
+    )
+
+
 # runtime/order/findings.h's Kind from GLOBAL_READ_WRITE on, in its order: slug, fatal, sentence.
 KINDS = (
     ("race", False, _race_read_write),
     ("race", False, race_write_write),
+    ("not-simulated", True, _not_simulated),
 )

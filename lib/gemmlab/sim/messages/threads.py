@@ -6,7 +6,7 @@ from ..abi import RawFinding
 
 # Nothing is mapped below: a small address is an index into nothing.
 _NULL_PAGES = 2**32
-_LAUNCHER, _INITIALISER = 1, 2  # runtime/order/findings.h's Role
+_LAUNCHER, _INITIALISER, _PROGRAM = 1, 2, 3  # runtime/order/findings.h's Role
 
 
 def name(text: bytes | None) -> str:
@@ -18,6 +18,8 @@ def who(row: RawFinding) -> str:
     """The thread, or the code of the host, that a finding is about."""
     if row.role == _LAUNCHER:
         return "the launcher"
+    if row.role == _PROGRAM:
+        return "the program's host code"
     if row.role == _INITIALISER:
         return "the initializer of a variable, which runs when the kernel is loaded,"
     return f"thread {row.thread} of block {row.block}"
@@ -71,6 +73,7 @@ def _outside_buffer(row: RawFinding, line: str, other: str) -> str:
     number, past = row.number[2], row.number[3]
     names = ("A", "B", "C", "the workspace")
     what = names[number] if 0 <= number < len(names) else "the nearest buffer"
+    what = name(row.other_name) if row.other_name else what
     where = f"{past} past the end" if past > 0 else f"{-past} before the start"
     return (
         f"{does(row)}, {where.replace(' ', ' bytes ', 1)} of {what}; correct the index, or guard "
@@ -186,6 +189,11 @@ def _endless_loop(row: RawFinding, line: str, other: str) -> str:
 
 
 def _launcher_fault(row: RawFinding, line: str, other: str) -> str:
+    if row.role == _PROGRAM:
+        return (
+            f"{who(row)} uses an address that is no memory of the host; what cudaMalloc gives is "
+            "the device's: copy it with cudaMemcpy, or allocate it with cudaMallocManaged"
+        )
     if row.role == _INITIALISER:
         return f"{who(row)} uses an address that is no memory; check its pointers"
     return (
@@ -201,6 +209,8 @@ def _assertion(row: RawFinding, line: str, other: str) -> str:
 
 
 def _ended(row: RawFinding, line: str, other: str) -> str:
+    if row.role == _PROGRAM:
+        return f"{who(row)} ends itself by {name(row.name)}; look at what leads there"
     remedy = "return a cudaError_t" if row.role == _LAUNCHER else "return"
     if (call := name(row.name)) == "abort()":
         call += ", or the C library would, because memory is damaged"
@@ -209,6 +219,8 @@ def _ended(row: RawFinding, line: str, other: str) -> str:
 
 def _thrown(row: RawFinding, line: str, other: str) -> str:
     what = f"throws {name(row.name)}" if row.name else "ends in std::terminate"
+    if row.role == _PROGRAM:
+        return f"{who(row)} {what}, and nobody catches it; catch it in main()"
     if row.role:
         return f"{who(row)} {what}, and nobody catches it; let it return a cudaError_t"
     return f"{who(row)} {what}, and a kernel has no exceptions; let it write what went wrong to C"

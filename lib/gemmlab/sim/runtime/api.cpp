@@ -9,28 +9,16 @@
 #include "engine/grid.h"
 #include "engine/limits.h"
 #include "engine/output.h"
+#include "engine/session.h"
 #include "engine/watchdog.h"
+#include "engine/program.h"
 #include "operations/grid_dependency.h"
 
 namespace sim {
 
-namespace {
-
-// The size of a launch: blocks, and the shared memory of one.
-struct LaunchRow {
-  u64 blocks, shared_bytes;
-};
-
-// One launcher runs at a time; Python holds a lock.
-struct Session {
-  std::vector<std::unique_ptr<Module>> modules;
-  const Module* module = nullptr;
-  bool traced = false;
-  u32 workers = 1, order = 0;
-  Results results;
-  std::vector<LaunchRow> launches;
-};
 Session session;
+
+namespace {
 
 // More launches than that are a loop without end.
 constexpr size_t MOST_LAUNCHES = 10000;
@@ -38,7 +26,10 @@ constexpr size_t MOST_LAUNCHES = 10000;
 void begin(const Module* module, bool traced, double budget) {
   session.module = module;
   session.traced = traced;
+  session.journal = session.is_program = false;
   session.results = {};
+  session.records.clear();
+  session.shown = &session.results;
   session.results.findings.reserve(64);
   session.launches.clear();
   last_error = {};
@@ -106,10 +97,12 @@ size_t gemmlab_sim_memory() { return sim::Arena::BYTES; }
 void gemmlab_sim_free_all() { sim::arena.clear(); }
 
 // To be called before a kernel's launcher: all that it launches adds to one result. sms: how many
-// the launcher is told of. order: in which blocks are dispatched, a seed (engine/turns.h).
+// the launcher is told of. order: in which blocks are dispatched, a seed (engine/turns.h). traced:
+// 1, or 2 to keep a journal, too.
 void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double budget_s, int sms,
                        uint32_t order) {
   sim::begin(static_cast<const sim::Module*>(module), traced != 0, budget_s);
+  sim::session.journal = traced == 2;
   sim::session.workers = std::max(workers, 1u);
   sim::session.order = order;
   sim::multiprocessors = sms;
@@ -119,8 +112,10 @@ void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double 
 // Runs the launcher. A fault of its own is a finding, and the result is then 0.
 int gemmlab_sim_call(int (*entry)(const void*), const void* arguments) {
   int result = 0;
-  const bool done =
-      sim::call({sim::Role::LAUNCHER, sim::session.module, nullptr}, entry, arguments, result);
+  sim::arena.open(false);
+  const sim::Role role = sim::session.is_program ? sim::Role::PROGRAM : sim::Role::LAUNCHER;
+  const bool done = sim::call({role, sim::session.module, nullptr}, entry, arguments, result);
+  sim::arena.open(true);
   return done ? result : 0;
 }
 
@@ -159,9 +154,9 @@ uint64_t gemmlab_sim_output_left_out() { return sim::output.left_out(); }
 // From another thread: the launch stops.
 void gemmlab_sim_cancel() { sim::hooks |= sim::HOOKS_CANCEL; }
 
-uint32_t gemmlab_sim_count_rows() { return uint32_t(sim::session.results.instructions.size()); }
+uint32_t gemmlab_sim_count_rows() { return uint32_t(sim::session.shown->instructions.size()); }
 void gemmlab_sim_counts(sim::CountRow* rows) {
-  for (const auto& [what, instruction] : sim::session.results.instructions)
+  for (const auto& [what, instruction] : sim::session.shown->instructions)
     *rows++ = {what, sim::pc_of(what), uint32_t(sim::op_of(what)), 1u << sim::log2_width_of(what),
                instruction.counter};
 }
@@ -169,7 +164,7 @@ void gemmlab_sim_counts(sim::CountRow* rows) {
 // Writes the requests that were kept, if `rows` is not null; returns how many they are.
 uint32_t gemmlab_sim_samples(sim::SampleRow* rows) {
   uint32_t count = 0;
-  for (const auto& [what, instruction] : sim::session.results.instructions)
+  for (const auto& [what, instruction] : sim::session.shown->instructions)
     for (const sim::Sample& sample : instruction.samples.list()) {
       if (rows) rows[count] = {what, 0, sample};
       ++count;
@@ -183,38 +178,62 @@ uint32_t gemmlab_sim_launches(sim::LaunchRow* rows) {
   return uint32_t(sim::session.launches.size());
 }
 
-uint32_t gemmlab_sim_finding_rows() {
-  return uint32_t(sim::session.results.findings.list().size());
-}
-const sim::Finding* gemmlab_sim_findings() { return sim::session.results.findings.list().data(); }
+uint32_t gemmlab_sim_journal_rows() { return uint32_t(sim::session.results.journal.rows().size()); }
+const sim::JournalRow* gemmlab_sim_journal() { return sim::session.results.journal.rows().data(); }
+
+uint32_t gemmlab_sim_finding_rows() { return uint32_t(sim::session.shown->findings.list().size()); }
+const sim::Finding* gemmlab_sim_findings() { return sim::session.shown->findings.list().data(); }
 
 // The error that a launcher has met and not asked for, as a sentence; empty if there is none.
 const char* gemmlab_sim_reason() { return sim::last_error.reason; }
 
 // ---- called by kernels: include/gemmlab_sim/abi.h ----
 
-int sim_launch(const SimLaunch* launch, void (*body)(void*), void* arguments) {
+int sim_launch(const SimLaunch* asked, void (*body)(void*), void* arguments) {
   sim::Session& session = sim::session;
+  SimLaunch with_cluster = *asked;
+  const SimLaunch* launch = &with_cluster;
+  const sim::KernelFacts* facts = session.module->facts(launch->kernel);
+  if (facts && facts->cluster.x && sim::volume(launch->cluster) == 1)
+    with_cluster.cluster = facts->cluster;
   if (session.launches.size() == sim::MOST_LAUNCHES) {
     sim::Finding finding = {sim::Kind::MANY_LAUNCHES};
     finding.number[0] = sim::i64(sim::MOST_LAUNCHES);
     sim::stop_caller(finding, __builtin_return_address(0));
   }
   const sim::Uninterrupted here;
-  if (const int error = sim::check_launch(*launch, *session.module)) return error;
+  if (session.is_program) sim::stop_cancelled_program();
+  sim::Results& results = sim::results_of(*launch);
+  if (const int error = sim::check_launch(*launch, *session.module)) {
+    sim::note_refusal(*launch, error);
+    return error;
+  }
   ++sim::progress.headway;
   sim::output.begin_launch();
-  const sim::Launch all = {
-      launch->grid, launch->block,  launch->cluster, launch->dynamic_bytes, body,
-      arguments,    session.module, session.traced,  session.order,         launch->dependent != 0};
-  const sim::KernelFacts* facts = session.module->facts(launch->kernel);
+  const sim::Launch all = {launch->grid,
+                           launch->block,
+                           launch->cluster,
+                           launch->dynamic_bytes,
+                           body,
+                           arguments,
+                           session.module,
+                           session.traced,
+                           session.journal,
+                           session.order,
+                           launch->dependent != 0};
   session.launches.push_back(
       {all.blocks(), launch->dynamic_bytes + (facts ? facts->static_bytes : 0)});
   if (session.traced) sim::grid_writes.begin_launch(all.dependent);
-  if (!sim::run_grid(all, session.workers, session.results))
+  sim::arena.open(true);
+  const bool ran = sim::run_grid(all, session.workers, results);
+  sim::arena.open(false);
+  if (session.is_program) sim::end_launch();
+  if (!ran)
     return sim::refuse(cudaErrorMemoryAllocation, "the threads' stacks could not be allocated");
   return cudaSuccess;
 }
+
+void sim_open_memory(int usable) { sim::arena.open(usable != 0); }
 
 int sim_set_attribute(const void* kernel, int attribute, int value) {
   return sim::set_attribute(*sim::session.module, kernel, attribute, value);

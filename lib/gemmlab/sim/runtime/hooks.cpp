@@ -81,6 +81,9 @@ extern "C" void __tsan_write_range(void* address, size_t bytes) {
                                     __builtin_return_address(0));
 }
 extern "C" void __tsan_init() {}
+// Of the pointer to a class's virtual functions, which only constructors write.
+extern "C" void __tsan_vptr_update(void**, void*) {}
+extern "C" void __tsan_vptr_read(void**) {}
 
 extern "C" void __ubsan_handle_out_of_bounds(sim::IndexCheck* check, void* index) {
   sim::Fiber* fiber = sim::running_fiber();

@@ -15,6 +15,9 @@ struct SimLaunch {
   size_t dynamic_bytes;
   const void* kernel;  // its function, by which its attributes are known
   int dependent;       // it may begin before the one before it has ended
+  const char* name;    // of the kernel, and where it is launched; null: not known
+  const char* file;
+  int line;
 };
 
 enum SimShuffle : unsigned { SIM_SHUFFLE_INDEX, SIM_SHUFFLE_UP, SIM_SHUFFLE_DOWN, SIM_SHUFFLE_XOR };
@@ -27,6 +30,8 @@ int sim_launch(const SimLaunch* launch, void (*body)(void*), void* arguments);
 // cudaError_t.
 int sim_set_attribute(const void* kernel, int attribute, int value);
 int sim_device_attribute(int* value, int attribute, int device);
+// Whether a launcher may use the memory of its arguments: only for what the device would do.
+void sim_open_memory(int usable);
 int sim_last_error(int clear);
 const char* sim_error_name(int error);
 const char* sim_error_string(int error);
@@ -40,9 +45,13 @@ SimIndex sim_block_size() __attribute__((const));
 SimIndex sim_grid_size() __attribute__((const));
 
 void sim_syncthreads(int line);
+// As well; returns for how many threads of the block the predicate is not 0.
+int sim_syncthreads_count(int predicate, int line);
 void sim_threadfence();
 void sim_grid_dependency_wait();
 [[noreturn]] void sim_assertion_failed(const char* expression);
+// The thread has come to an instruction that the simulator does not have.
+[[noreturn]] void sim_not_simulated(const char* instruction);
 void sim_syncwarp(unsigned mask, int line);
 uint64_t sim_shuffle(unsigned mask, uint64_t value, SimShuffle mode, unsigned operand,
                      unsigned width, int line);

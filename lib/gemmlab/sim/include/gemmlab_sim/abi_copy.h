@@ -17,5 +17,7 @@ void sim_cp_async_wait(unsigned newest);
 void sim_cp_async_wait_all();
 // An arrival at the mbarrier once all copies of the thread so far are finished.
 void sim_cp_async_mbarrier_arrive(uint32_t barrier);
+// The same, after one arrival more was made due in the barrier's phase (without .noinc).
+void sim_cp_async_mbarrier_arrive_counted(uint32_t barrier);
 }
 #pragma GCC visibility pop

@@ -66,6 +66,8 @@ constexpr uint32_t SIM_NO_SHARED_ADDRESS = 0x00fffc00;
 extern "C" {
 // Not declared const: the array behind the pointer must count as used.
 uint32_t sim_shared_address(const void* pointer);
+// The other way, for an address of the own block.
+void* sim_shared_pointer(uint32_t address);
 
 SimRegs4 sim_ldmatrix(uint32_t row_addr, unsigned matrices, bool transposed, int line);
 void sim_stmatrix(uint32_t row_addr, unsigned matrices, bool transposed, SimRegs4 r, int line);
@@ -80,6 +82,8 @@ uint64_t sim_atomic(SimAtomic operation, SimAtomicType type, void* address, uint
 
 uint32_t sim_reduce(unsigned mask, uint32_t value, SimReduce operation, int line);
 unsigned sim_active_mask();
+// The lanes that are at this call while all others of the warp wait elsewhere or have returned.
+unsigned sim_coalesced_mask(int line);
 bool sim_elect(unsigned mask, int line);
 void sim_setmaxnreg(unsigned registers, bool increase, int line);
 }

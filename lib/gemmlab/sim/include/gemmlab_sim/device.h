@@ -26,7 +26,10 @@
   X(cudaDevAttrMaxSharedMemoryPerBlock, 8, 49152)            \
   X(cudaDevAttrWarpSize, 10, 32)                             \
   X(cudaDevAttrMaxRegistersPerBlock, 12, 65536)              \
+  X(cudaDevAttrClockRate, 13, 1980000)                       \
   X(cudaDevAttrMultiProcessorCount, 16, 132)                 \
+  X(cudaDevAttrIntegrated, 18, 0)                            \
+  X(cudaDevAttrComputeMode, 20, 0)                           \
   X(cudaDevAttrL2CacheSize, 38, 62914560)                    \
   X(cudaDevAttrMaxThreadsPerMultiProcessor, 39, 2048)        \
   X(cudaDevAttrComputeCapabilityMajor, 75, 9)                \

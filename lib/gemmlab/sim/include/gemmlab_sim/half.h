@@ -112,6 +112,31 @@ template <class F>
 inline Pair16<F> __hmin2(Pair16<F> a, Pair16<F> b) {
   return {__hmin(a.x, b.x), __hmin(a.y, b.y)};
 }
+
+// Functions of one half, and of both of a pair.
+#define GEMMLAB_HALF_FUNCTION(name, value)     \
+  template <class F>                           \
+  inline Float16<F> h##name(Float16<F> half) { \
+    const double a = float(half);              \
+    return value;                              \
+  }                                            \
+  template <class F>                           \
+  inline Pair16<F> h2##name(Pair16<F> a) {     \
+    return {h##name(a.x), h##name(a.y)};       \
+  }
+GEMMLAB_HALF_FUNCTION(exp, std::exp(a))
+GEMMLAB_HALF_FUNCTION(exp2, std::exp2(a))
+GEMMLAB_HALF_FUNCTION(log, std::log(a))
+GEMMLAB_HALF_FUNCTION(log2, std::log2(a))
+GEMMLAB_HALF_FUNCTION(sqrt, std::sqrt(a))
+GEMMLAB_HALF_FUNCTION(rsqrt, 1.0 / std::sqrt(a))
+GEMMLAB_HALF_FUNCTION(rcp, 1.0 / a)
+GEMMLAB_HALF_FUNCTION(sin, std::sin(a))
+GEMMLAB_HALF_FUNCTION(cos, std::cos(a))
+GEMMLAB_HALF_FUNCTION(floor, std::floor(a))
+GEMMLAB_HALF_FUNCTION(ceil, std::ceil(a))
+#undef GEMMLAB_HALF_FUNCTION
+
 template <class F>
 inline float __low2float(Pair16<F> a) {
   return a.x;

@@ -83,7 +83,10 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                             gemmlab_sim::cluster_of(*config),
                             config->dynamicSmemBytes,
                             reinterpret_cast<const void*>(kernel),
-                            gemmlab_sim::is_dependent(*config)};
+                            gemmlab_sim::is_dependent(*config),
+                            nullptr,
+                            nullptr,
+                            0};
   return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
 }
 
@@ -138,7 +141,9 @@ cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
 // Memory of a kernel's arguments is this machine's own; streams order nothing.
 inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t) {
   unsigned char* byte = static_cast<unsigned char*>(memory);
+  sim_open_memory(1);
   for (size_t i = 0; i < bytes; ++i) byte[i] = static_cast<unsigned char>(value);
+  sim_open_memory(0);
   return cudaSuccess;
 }
 

@@ -8,6 +8,7 @@
 #define __device__
 #define __host__
 #define __constant__
+#define __managed__
 #define __restrict__ __restrict
 #define __grid_constant__
 // Makes room for as many instructions before the kernel as it may have threads: that is how the
@@ -16,9 +17,22 @@
 #define __launch_bounds__(...)                                                \
   __attribute__((patchable_function_entry(gemmlab_sim::first_of(__VA_ARGS__), \
                                           gemmlab_sim::first_of(__VA_ARGS__))))
+// Of a program it is rewritten (program/edits.py): the C++ library's headers have the word, too.
+#ifndef GEMMLAB_PROGRAM
 #define __noinline__ __attribute__((noinline))
+#endif
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
+
+// __cluster_dims__(x, y, z) of a kernel, put into its body: notes in a section of the library's
+// that the kernel with this address has clusters of this size (sim/elf.py).
+#define GEMMLAB_CLUSTER_DIMS(...)                                                              \
+  asm volatile(                                                                                \
+      "1: .pushsection gemmlab_clusters,\"a\",%%progbits\n"                                    \
+      ".long 1b - ., %c0, %c1, %c2\n"                                                          \
+      ".popsection" ::"i"(gemmlab_sim::constant<gemmlab_sim::NumberAt<0>(__VA_ARGS__).value>), \
+      "i"(gemmlab_sim::constant<gemmlab_sim::NumberAt<1>(__VA_ARGS__).value>),                 \
+      "i"(gemmlab_sim::constant<gemmlab_sim::NumberAt<2>(__VA_ARGS__).value>))
 
 // One OS thread runs one block at a time, so what is private to the OS thread is shared by the
 // block. A thread_local inside a function is static, as a __shared__ array is.
@@ -30,8 +44,20 @@
 #define __shared__ __attribute__((used)) __constinit thread_local
 
 namespace gemmlab_sim {
+template <int Number>
+constexpr int constant = Number;
 template <class... Rest>
 constexpr int first_of(int first, Rest...) {
   return first;
 }
+// The number at an index, 1 if there are not so many.
+template <int Index>
+struct NumberAt {
+  int value;
+  template <class... Numbers>
+  constexpr NumberAt(Numbers... numbers) : value(1) {
+    const int all[] = {static_cast<int>(numbers)...};
+    if (Index < static_cast<int>(sizeof...(numbers))) value = all[Index];
+  }
+};
 }  // namespace gemmlab_sim

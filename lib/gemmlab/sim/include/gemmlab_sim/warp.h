@@ -4,12 +4,25 @@
 
 #include "abi.h"
 #include "abi_matrix.h"
+#include "thread.h"
 
 __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu, int line = __builtin_LINE()) {
   sim_syncwarp(mask, line);
 }
 
 namespace gemmlab_sim {
+
+// A value as it is handed on: a coordinate, such as threadIdx.x, as the number that it is.
+template <class T>
+struct Handed {
+  using type = T;
+};
+template <SimIndex (*Get)(), unsigned SimIndex::* Axis>
+struct Handed<Coordinate<Get, Axis>> {
+  using type = unsigned;
+};
+template <class T>
+using handed_t = typename Handed<T>::type;
 
 template <class T>
 __forceinline__ T shuffle(unsigned mask, T value, SimShuffle mode, unsigned operand, int width,
@@ -26,24 +39,31 @@ __forceinline__ T shuffle(unsigned mask, T value, SimShuffle mode, unsigned oper
 }  // namespace gemmlab_sim
 
 template <class T>
-__forceinline__ T __shfl_sync(unsigned mask, T value, int lane, int width = 32,
-                              int line = __builtin_LINE()) {
-  return gemmlab_sim::shuffle(mask, value, SIM_SHUFFLE_INDEX, lane, width, line);
+__forceinline__ gemmlab_sim::handed_t<T> __shfl_sync(unsigned mask, T value, int lane,
+                                                     int width = 32, int line = __builtin_LINE()) {
+  return gemmlab_sim::shuffle<gemmlab_sim::handed_t<T>>(mask, value, SIM_SHUFFLE_INDEX, lane, width,
+                                                        line);
 }
 template <class T>
-__forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                 int line = __builtin_LINE()) {
-  return gemmlab_sim::shuffle(mask, value, SIM_SHUFFLE_UP, delta, width, line);
+__forceinline__ gemmlab_sim::handed_t<T> __shfl_up_sync(unsigned mask, T value, unsigned delta,
+                                                        int width = 32,
+                                                        int line = __builtin_LINE()) {
+  return gemmlab_sim::shuffle<gemmlab_sim::handed_t<T>>(mask, value, SIM_SHUFFLE_UP, delta, width,
+                                                        line);
 }
 template <class T>
-__forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32,
-                                   int line = __builtin_LINE()) {
-  return gemmlab_sim::shuffle(mask, value, SIM_SHUFFLE_DOWN, delta, width, line);
+__forceinline__ gemmlab_sim::handed_t<T> __shfl_down_sync(unsigned mask, T value, unsigned delta,
+                                                          int width = 32,
+                                                          int line = __builtin_LINE()) {
+  return gemmlab_sim::shuffle<gemmlab_sim::handed_t<T>>(mask, value, SIM_SHUFFLE_DOWN, delta, width,
+                                                        line);
 }
 template <class T>
-__forceinline__ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32,
-                                  int line = __builtin_LINE()) {
-  return gemmlab_sim::shuffle(mask, value, SIM_SHUFFLE_XOR, lane_mask, width, line);
+__forceinline__ gemmlab_sim::handed_t<T> __shfl_xor_sync(unsigned mask, T value, int lane_mask,
+                                                         int width = 32,
+                                                         int line = __builtin_LINE()) {
+  return gemmlab_sim::shuffle<gemmlab_sim::handed_t<T>>(mask, value, SIM_SHUFFLE_XOR, lane_mask,
+                                                        width, line);
 }
 
 __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {

@@ -14,6 +14,11 @@ __device__ __forceinline__ void cp_async_cg(uint32_t dst_addr, const void* src) 
   sim_cp_async(dst_addr, src, 16, 16, SIM_COPY_CG);
 }
 
+// A hint for the L2, which the simulator does not have.
+__device__ __forceinline__ void cp_async_cg_l2_128b(uint32_t dst_addr, const void* src) {
+  cp_async_cg(dst_addr, src);
+}
+
 template <int BYTES>
 __device__ __forceinline__ void cp_async_ca_zfill(uint32_t dst_addr, const void* src,
                                                   int src_bytes) {

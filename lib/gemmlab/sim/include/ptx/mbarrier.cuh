@@ -38,6 +38,10 @@ __device__ __forceinline__ void mbarrier_arrive_cluster(uint32_t bar_addr, uint3
   sim_mbarrier_arrive_cluster(bar_addr, cta_rank);
 }
 
+__device__ __forceinline__ void mbarrier_arrive_remote(uint32_t bar_addr, uint32_t cta_rank) {
+  sim_mbarrier_arrive_remote(bar_addr, cta_rank);
+}
+
 __device__ __forceinline__ void mbarrier_wait_cluster(uint32_t bar_addr, uint32_t parity,
                                                       int line = __builtin_LINE()) {
   sim_mbarrier_wait(bar_addr, parity, line);

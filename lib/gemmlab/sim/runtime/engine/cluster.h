@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "order/global_race.h"
-#include "order/race.h"
+#include "order/shared_race.h"
 #include "turns.h"
 #include "memory/types.h"
 

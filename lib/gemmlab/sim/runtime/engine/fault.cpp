@@ -26,6 +26,8 @@ struct HostCall {
   pthread_t thread;
   sigjmp_buf after_fault;
   Finding fault;
+  bool left = false;  // by exit(status)
+  int status = 0;
   std::atomic<bool> uninterrupted{false}, given_up{false};
 };
 // What this OS thread runs, if it is ours.
@@ -210,7 +212,8 @@ bool call_host(const HostCode& code, int (*entry)(const void*), const void* argu
   }
   set_current(nullptr);
   fault = call.fault;
-  return finished;
+  if (call.left) result = call.status;
+  return finished || call.left;
 }
 
 void give_up_host() {
@@ -238,6 +241,13 @@ void stop_caller(Finding finding, const void* return_address) {
     fiber->worker->abandon(*fiber, finding);
   }
   if (this_call) leave_host(*this_call, finding, uintptr_t(return_address) - 1);
+}
+
+void leave_program(int status) {
+  if (running_fiber() || !this_call || this_call->code.role != Role::PROGRAM) return;
+  this_call->left = true;
+  this_call->status = status;
+  siglongjmp(this_call->after_fault, 1);
 }
 
 const char* kept(std::string text) {

@@ -44,6 +44,9 @@ class Uninterrupted {
 // if it is neither: a thread that the launcher has started.
 void stop_caller(Finding finding, const void* return_address);
 
+// Ends a program's host code as exit(status) does. Returns if it is none.
+void leave_program(int status);
+
 // Text that lives as long as findings do.
 const char* kept(std::string text);
 

@@ -7,6 +7,7 @@
 
 namespace sim {
 
+struct Fiber;
 class Worker;
 class RegisterWatch;
 struct Collective;

@@ -9,6 +9,7 @@ namespace sim {
 struct Results {
   Instructions instructions;
   Findings findings;
+  Journal journal;
 };
 
 // Blocks of the launches since it was last set to zero, and a number that grows as long as any of

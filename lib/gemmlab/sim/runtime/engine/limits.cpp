@@ -39,8 +39,6 @@ i64 static_bytes(const Module& module, const void* kernel) {
 }
 
 bool is_empty(SimIndex size) { return !size.x || !size.y || !size.z; }
-// Neither wraps around: CUDA's coordinates have 32 bits, and y and z are checked first.
-u64 volume(SimIndex size) { return u64(size.x) * size.y * size.z; }
 
 cudaError_t check_block(SimIndex block, const KernelFacts* facts) {
   constexpr cudaError_t ERROR = cudaErrorInvalidValue;

@@ -14,6 +14,9 @@ cudaError_t check_launch(const SimLaunch& launch, const Module& module);
 // cudaFuncSetAttribute. What is set stays for later launches.
 cudaError_t set_attribute(const Module& module, const void* kernel, int attribute, int value);
 
+// Does not wrap around: CUDA's coordinates have 32 bits, and y and z are checked first.
+inline u64 volume(SimIndex size) { return u64(size.x) * size.y * size.z; }
+
 // The SMs that a launcher is told of: fewer than an H200 has make a persistent kernel's blocks take
 // several tiles of a small product.
 extern int multiprocessors;

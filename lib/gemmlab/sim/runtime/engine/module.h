@@ -3,6 +3,7 @@
 #pragma once
 #include <vector>
 
+#include "../../include/gemmlab_sim/abi.h"
 #include "memory/types.h"
 
 namespace sim {
@@ -17,6 +18,7 @@ struct KernelFacts {
   u32 offset;        // of its code
   u32 max_threads;   // its __launch_bounds__, 0 if it has none
   u32 static_bytes;  // of its __shared__ arrays
+  SimIndex cluster;  // its __cluster_dims__, 0, 0, 0 if it has none
 };
 
 struct Module {

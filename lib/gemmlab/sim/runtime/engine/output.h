@@ -15,6 +15,9 @@ class Output {
   static constexpr u64 HOST = ~u64(0);
 
   void clear();
+  // From here on what the host prints goes to standard output at once, and a launch's at its end.
+  void begin_program();
+  void end_launch();
   void begin_launch() { ++launches_; }
   // block: of the launch under way, HOST: the launcher.
   void add(u64 block, std::string text);
@@ -31,6 +34,7 @@ class Output {
   std::mutex mutex_;
   std::vector<Piece> pieces_;
   std::string whole_;
+  bool direct_ = false;
   size_t bytes_ = 0;
   u64 launches_ = 0, left_out_ = 0;
 };

@@ -95,7 +95,7 @@ bool Worker::carry_out_collective(Warp& warp) {
   first.wait.what->execute(*this, warp.fibers, lanes);
   if (launch_->traced && lanes == warp.live) {
     // Nobody of the warp is elsewhere: what came before belongs together.
-    requests_.count(warp.events());
+    count(warp.events());
     rewind_log(warp);
   }
   warp.waiting &= ~lanes;
@@ -111,7 +111,7 @@ bool Worker::make_room(Warp& warp) {
   // are.
   const bool drop = events.uniform() || warp.log->is_large();
   if (drop) {
-    requests_.count(events);
+    count(events);
     rewind_log(warp);
   }
   for (u32 n = 0; n < warp.size; ++n) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "memory/access.h"
 #include "watchdog.h"
 
 namespace sim {
@@ -39,6 +40,7 @@ bool Worker::begin_launch(const Launch& launch, Cluster& cluster, u32 rank) {
   cluster.set_worker(rank, *this);
   findings_.clear();
   requests_.begin(*launch.module);
+  journal_.clear();
   shared_.attach(*launch.module, launch.dynamic_bytes);
   if (launch.traced && rank == 0) {
     const bool plain = launch.module->has_plain_order;
@@ -93,6 +95,7 @@ void Worker::begin_block(u32 block) {
   const u32 threads = launch_->threads();
   block_ = block;
   requests_.begin_block(block);
+  journal_.begin_block(block, launch_->journal && block == 0);
   block_index_ = unravel(block, launch_->grid);
   live_ = threads;
   at_barrier_ = 0;
@@ -139,9 +142,14 @@ void Worker::rewind_log(Warp& warp) {
 
 void Worker::close_log(Warp& warp) {
   if (!warp.log) return;
-  requests_.count(warp.events());
+  count(warp.events());
   warp.log->reset();
   free_logs_.push_back(std::move(warp.log));
+}
+
+void Worker::count(const WarpEvents& events) {
+  if (launch_->journal) journal_.add(events);
+  requests_.count(events);
 }
 
 // ---- on a fiber's stack ----
@@ -152,6 +160,7 @@ void Worker::stop(Fiber& fiber, State state) {
 }
 
 void Worker::synchronize_block(Fiber& fiber, u32 pc, int line) {
+  mark(fiber, pc, Mark::BARRIER);
   fiber.wait = {pc, line};
   ++at_barrier_;
   stop(fiber, State::AT_BARRIER);

@@ -13,6 +13,7 @@
 #include "order/findings.h"
 #include "mechanism.h"
 #include "module.h"
+#include "memory/journal.h"
 #include "memory/requests.h"
 #include "memory/shared_memory.h"
 #include "stacks.h"
@@ -26,7 +27,7 @@ struct Launch {
   void (*body)(void*);
   void* arguments;
   const Module* module;
-  bool traced;
+  bool traced, journal;
   u32 order;       // in which blocks run, a seed (turns.h)
   bool dependent;  // it may begin before the grid before it has ended
 
@@ -82,6 +83,7 @@ class Worker {
   }
   SharedMemory& shared() { return shared_; }
   const Instructions& instructions() const { return requests_.instructions(); }
+  Journal& journal() { return journal_; }
   const Findings& findings() const { return findings_; }
 
   // ---- called by a fiber, and returning when it may go on ----
@@ -130,6 +132,7 @@ class Worker {
   void open_log(Warp& warp);
   void rewind_log(Warp& warp);
   void close_log(Warp& warp);
+  void count(const WarpEvents& events);
 
   bool dependent_ = false;  // the launch, beside what hooks look at first
   const u32 number_;
@@ -142,6 +145,7 @@ class Worker {
   u32 rank_ = 0;
   Mechanisms mechanisms_;
   RequestCounter requests_;
+  Journal journal_;
   Findings findings_;
 
   Context scheduler_;

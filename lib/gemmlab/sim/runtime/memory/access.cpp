@@ -24,6 +24,7 @@ void refuse_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
     const Arena::Buffer& buffer = arena.buffer(nearest);
     const i64 start = i64(offset) - buffer.offset;
     finding.number[3] = start < 0 ? start : start + width - buffer.bytes;
+    finding.other_name = buffer.name;
   }
   fiber.worker->abandon(fiber, finding);
 }

@@ -1,6 +1,8 @@
 // One access of a fiber to memory: checked, then logged. For everything that touches memory on
 // behalf of a kernel: the compiler's hooks, the atomics.
 #pragma once
+#include <cstring>
+
 #include "engine/worker.h"
 
 namespace sim {
@@ -20,6 +22,12 @@ void check_peer(Fiber& fiber, u32 rank, u32 pc);
 inline void record(Fiber& fiber, Event event) {
   if (fiber.log_at == fiber.log_end) fiber.worker->wait_for_room(fiber, pc_of(what_of(event)));
   *fiber.log_at++ = event;
+}
+
+// A line of the journal that is no access.
+inline void mark(Fiber& fiber, u32 pc, Mark what, u32 number = 0) {
+  if (!fiber.worker->journal().is_whole()) return;
+  record(fiber, make_event(pc, Op::MARK, 0, u32(what) << 24 | (number & 0xffffff)));
 }
 
 // Reports an access to global memory that a store of the copy engine will write: only a wait for
@@ -102,6 +110,13 @@ bool may_read(const Fiber& fiber, const void* address, u32 width);
 // a local variable, an argument, a constant of its library.
 void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc);
 
+// What a load reads, as marks behind it: the journal of a block has it.
+inline void keep_value(Fiber& fiber, const void* address, u32 width, u32 pc) {
+  u16 halves[8] = {};
+  memcpy(halves, address, width);
+  for (u32 n = 0; n < (width + 1) / 2; ++n) mark(fiber, pc, Mark::VALUE, halves[n]);
+}
+
 // Not inlined: an untraced run pays for one test, not for saving registers.
 template <u32 Log2Width, Access A, bool IsStrong = false>
 __attribute__((noinline)) void examine(const void* address, const void* return_address) {
@@ -113,12 +128,18 @@ __attribute__((noinline)) void examine(const void* address, const void* return_a
   if (!(mode & HOOKS_TRACE)) return;
   const uintptr_t at = reinterpret_cast<uintptr_t>(address);
   const size_t global = arena.offset_of(at);
-  if (global < Arena::BYTES) return on_global(*fiber, u32(global), Log2Width, A, pc, IsStrong);
+  const bool kept = A == Access::READ && fiber->worker->journal().is_whole();
+  if (global < Arena::BYTES) {
+    on_global(*fiber, u32(global), Log2Width, A, pc, IsStrong);
+    if (kept) keep_value(*fiber, address, 1u << Log2Width, pc);
+    return;
+  }
   const SharedMemory& memory = fiber->worker->shared();
   const size_t shared = memory.offset_of(at);
-  if (shared < memory.bytes())
+  if (shared < memory.bytes()) {
     on_shared(*fiber, u32(shared), Log2Width, A, pc);
-  else
+    if (kept) keep_value(*fiber, address, 1u << Log2Width, pc);
+  } else
     examine_other(*fiber, at, 1u << Log2Width, A, pc);
 }
 

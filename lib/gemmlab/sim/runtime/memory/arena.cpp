@@ -41,7 +41,7 @@ bool Arena::reserve() {
   return true;
 }
 
-void* Arena::allocate(size_t bytes, size_t lead) {
+void* Arena::allocate(size_t bytes, size_t lead, const char* name, bool host_visible) {
   if (!reserve()) return nullptr;
   const size_t first = next_ + HOLE, end = lead + bytes, size = page_up(end);
   if (bytes > BYTES || first + size + HOLE > BYTES) return nullptr;
@@ -53,7 +53,7 @@ void* Arena::allocate(size_t bytes, size_t lead) {
   for (size_t done = 0; done < end; done += PAGE)
     usable_[(first + done) >> PAGE_SHIFT] = {u16(done ? 0 : lead),
                                              u16(std::min<size_t>(PAGE, end - done))};
-  buffers_.push_back({u32(first + lead), u32(bytes)});
+  buffers_.push_back({u32(first + lead), u32(bytes), name, host_visible});
   next_ = first + size;
   return memory + lead;
 }
@@ -67,6 +67,40 @@ void Arena::clear() {
   std::memset(usable_, 0, (next_ >> PAGE_SHIFT) * sizeof(Usable));
   buffers_.clear();
   next_ = 0;
+}
+
+const Arena::Buffer* Arena::buffer_of(const void* address) const {
+  const size_t offset = offset_of(reinterpret_cast<uintptr_t>(address));
+  for (const Buffer& buffer : buffers_)
+    if (offset - buffer.offset < buffer.bytes || offset == buffer.offset) return &buffer;
+  return nullptr;
+}
+
+bool Arena::release(const void* memory) {
+  const Buffer* buffer = buffer_of(memory);
+  if (!buffer || offset_of(reinterpret_cast<uintptr_t>(memory)) != buffer->offset) return false;
+  const u32 offset = buffer->offset, bytes = buffer->bytes;
+  const size_t size = page_up(bytes);
+  char* const begin = reinterpret_cast<char*>(base_ + offset);
+  madvise(begin, size, MADV_DONTNEED);
+  mprotect(begin, size, PROT_NONE);
+  std::memset(usable_ + (offset >> PAGE_SHIFT), 0, (size >> PAGE_SHIFT) * sizeof(Usable));
+  buffers_.erase(buffers_.begin() + (buffer - buffers_.data()));
+  // Behind the last buffer that is left addresses are used again.
+  next_ = buffers_.empty() ? 0 : page_up(buffers_.back().offset + buffers_.back().bytes);
+  return true;
+}
+
+void Arena::open(bool usable) {
+  const size_t page = size_t(sysconf(_SC_PAGESIZE));
+  for (const Buffer& buffer : buffers_) {
+    if (buffer.host_visible) continue;
+    const uintptr_t begin = (base_ + buffer.offset) & ~(page - 1);
+    const uintptr_t end = base_ + buffer.offset + buffer.bytes;
+    if (begin < end)
+      mprotect(reinterpret_cast<void*>(begin), page_up(end - begin),
+               usable ? PROT_READ | PROT_WRITE : PROT_NONE);
+  }
 }
 
 int Arena::nearest(u32 offset) const {

@@ -17,13 +17,19 @@ class Arena {
 
   struct Buffer {
     u32 offset, bytes;
+    const char* name;   // null: it has none
+    bool host_visible;  // the host's code may use it, too
   };
 
   // A buffer that begins `lead` bytes, less than a page, behind the start of a page; what surrounds
   // it in its pages are NaN patterns. Null if the arena or the machine's memory is full.
-  void* allocate(size_t bytes, size_t lead);
+  void* allocate(size_t bytes, size_t lead, const char* name = nullptr, bool host_visible = false);
+  // Gives back the buffer that begins at an address. Returns false if there is none.
+  bool release(const void* memory);
   // Gives back all buffers.
   void clear();
+  // Whether any code may use the buffers: only while a kernel runs, since they are the device's.
+  void open(bool usable);
 
   // Offset of an address; at least BYTES if it is not in the arena.
   size_t offset_of(uintptr_t address) const { return address - base_; }
@@ -43,6 +49,8 @@ class Arena {
   // Pages that hold all buffers.
   size_t pages() const { return (next_ + PAGE - 1) >> PAGE_SHIFT; }
   const Buffer& buffer(int number) const { return buffers_[number]; }
+  // The buffer that holds an address; null if there is none.
+  const Buffer* buffer_of(const void* address) const;
 
  private:
   // The part of a page that belongs to a buffer; empty outside of all of them.

@@ -183,6 +183,7 @@ Instruction& RequestCounter::instruction_of_block(u32 what) {
 
 void RequestCounter::count_request(u32 what, const Request& request, u32 warp) {
   const Op op = op_of(what);
+  if (op == Op::MARK) return;
   if (op == Op::COPY_FROM_GLOBAL) {
     sources_[warp] = {what, request};
     return;

@@ -33,6 +33,20 @@ enum class Op : u32 {
   WGMMA_READ,           // the tensor core's reads of shared operands
   COPY_PAST_L1,         // COPY_TO_SHARED by cp.async.cg
   COPY_PAST_L1_FILLED,  // ... in the form with a source size
+  MARK,                 // no access: what a journal keeps beside them
+};
+
+// What a mark says, with a number of 24 bits. sim/journal.py has the names in this order.
+enum class Mark : u32 {
+  BARRIER,        // __syncthreads
+  COMMIT,         // a group of cp.async
+  WAIT,           // until so many groups are unfinished
+  MBARRIER_WAIT,  // at that address in shared memory
+  MBARRIER_ARRIVE,
+  TMA_LOAD,  // to that address
+  MMA,       // a tensor core's product
+  WMMA,      // a fragment loaded or stored by nvcuda::wmma
+  VALUE,     // 16 bits of what the load before has read, from the lowest on
 };
 
 }  // namespace sim

@@ -28,7 +28,7 @@ using Group = std::vector<Store>;
 // lies outside of the tensor may be anything.
 template <class Visit>
 void for_each_taken(const Box& box, Visit visit) {
-  for (u32 row = 0; row < box.map.box_rows; ++row) {
+  for (u32 row = 0; row < box.rows(); ++row) {
     const RowPart part = box.part(row);
     box.for_each_chunk(row, part.begin, part.end,
                        [&](u32, u32 place, u32 count) { visit(place, count); });
@@ -47,16 +47,23 @@ void Store::read(Fiber& fiber) {
 }
 
 bool Store::writes(u32 offset, u32 width) const {
-  const i64 begin = i64(offset) - i64(arena.offset_of(reinterpret_cast<uintptr_t>(box.map.base)));
-  const i64 end = begin + width, stride = box.map.row_stride;
-  if (end <= 0 || !stride) return false;
-  const i64 first = std::max(std::max<i64>(begin, 0) / stride - box.y, i64(0));
-  const i64 last = std::min((end - 1) / stride - box.y, i64(box.map.box_rows) - 1);
-  for (i64 row = first; row <= last; ++row) {
-    const RowPart part = box.part(u32(row));
-    if (part.begin == part.end) continue;
-    const i64 start = part.global - box.map.base;
-    if (start < end && begin < start + (part.end - part.begin)) return true;
+  const i64 base = i64(offset) - i64(arena.offset_of(reinterpret_cast<uintptr_t>(box.map.base)));
+  const i64 stride = box.map.strides[0], y = box.at[1];
+  for (u32 plane = 0; plane < box.planes(); ++plane) {
+    i64 from;
+    if (!box.find_plane(plane, from)) continue;
+    const i64 begin = base - from, end = begin + width;
+    if (end <= 0) continue;
+    // A tensor of one dimension has one row.
+    const i64 first = stride ? std::max(std::max<i64>(begin, 0) / stride - y, i64(0)) : 0;
+    const i64 most = i64(box.map.box[1]) - 1;
+    const i64 last = stride ? std::min((end - 1) / stride - y, most) : most;
+    for (i64 row = first; row <= last; ++row) {
+      const RowPart part = box.part(plane * box.map.box[1] + u32(row));
+      if (part.begin == part.end) continue;
+      const i64 start = part.global - box.map.base - from;
+      if (start < end && begin < start + (part.end - part.begin)) return true;
+    }
   }
   return false;
 }
@@ -157,10 +164,12 @@ void compare_with_stores(Fiber& fiber, u32 offset, u32 width, Access access, u32
 
 extern "C" {
 
-void sim_tma_store(const void* map, uint32_t from, int x, int y) {
+void sim_tma_store(const void* map, uint32_t from, SimPlace place) {
+  static const char* const NAMES[] = {"tma_store_1d", "tma_store_2d", "tma_store_3d",
+                                      "tma_store_4d", "tma_store_5d"};
   sim::Fiber& fiber = *sim::running_fiber();
-  const sim::AsyncOp op = {"tma_store_2d", fiber.pc_of(__builtin_return_address(0)), true};
-  sim::start_store(fiber, op, sim::make_box(fiber, op, sim::Access::READ, map, from, x, y));
+  const sim::AsyncOp op = {NAMES[place.rank - 1], fiber.pc_of(__builtin_return_address(0)), true};
+  sim::start_store(fiber, op, sim::make_box(fiber, op, sim::Access::READ, map, from, place));
 }
 
 void sim_bulk_commit() {

@@ -6,7 +6,7 @@
 namespace sim {
 
 void Cluster::arrive(Fiber& fiber) {
-  if (traced_) races.clocks().release(fiber, arriving_);
+  if (traced_) races.clocks().publish(fiber), races.clocks().release(fiber, arriving_);
   ++arrivals_;
   complete_barrier();
 }

@@ -174,3 +174,81 @@ extern "C" unsigned sim_active_mask() {
   sim::Fiber& fiber = *sim::running_fiber();
   return fiber.worker->warp_of(fiber).live;
 }
+
+namespace sim {
+
+namespace {
+
+// What a lane learns once nobody of its warp can go on: who is here with it.
+struct Coalescing {
+  u32 mask = 0;
+};
+
+bool has_coalesced(Fiber& fiber);
+void describe_coalescing(const Fiber&, Finding&) {}
+const Condition COALESCING = {"coalesced_threads", has_coalesced, describe_coalescing};
+
+bool is_coalescing(const Fiber& lane, int line) {
+  return lane.state == State::AT_CONDITION && lane.wait.condition == &COALESCING &&
+         lane.wait.line == line;
+}
+
+// Whether a lane that is elsewhere can go on.
+bool may_go_on(Fiber& lane) {
+  if (lane.state == State::READY || lane.state == State::LOG_FULL) return true;
+  const Condition* condition = lane.wait.condition;
+  return lane.state == State::AT_CONDITION && condition != &COALESCING && condition->holds(lane);
+}
+
+bool has_coalesced(Fiber& fiber) {
+  if (static_cast<Coalescing*>(fiber.wait.operands)->mask) return true;
+  Warp& warp = fiber.worker->warp_of(fiber);
+  if (warp.complete()) return false;
+  u32 here = 0;
+  for (u32 n = 0; n < warp.size; ++n) {
+    Fiber& lane = warp.fibers[n];
+    const bool is_here = &lane == &fiber || is_coalescing(lane, fiber.wait.line);
+    if (is_here) here |= 1u << n;
+    if (!is_here && may_go_on(lane)) return false;
+  }
+  for (u32 n = 0; n < warp.size; ++n)
+    if (here >> n & 1) static_cast<Coalescing*>(warp.fibers[n].wait.operands)->mask = here;
+  return true;
+}
+
+// Sums of the last three __syncthreads_count of a block: when a thread sets one to zero, nobody can
+// be adding to it, or have it still to read.
+struct Votes : Mechanism {
+  static constexpr u32 SUMS = 3;
+  int sum[SUMS] = {};
+  std::vector<u32> turn;  // of each thread
+
+  void begin_block(Worker& worker) override {
+    *this = Votes();
+    turn.resize(worker.launch().threads());
+  }
+};
+
+}  // namespace
+
+}  // namespace sim
+
+extern "C" unsigned sim_coalesced_mask(int line) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  sim::Coalescing operands;
+  sim::Wait wait = {fiber.pc_of(__builtin_return_address(0)), line};
+  wait.operands = &operands;
+  wait.condition = &sim::COALESCING;
+  fiber.worker->wait_until(fiber, wait);
+  return operands.mask;
+}
+
+extern "C" int sim_syncthreads_count(int predicate, int line) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  sim::Votes& votes = fiber.worker->state<sim::Votes>();
+  const sim::u32 turn = votes.turn[fiber.index]++;
+  votes.sum[turn % sim::Votes::SUMS] += predicate != 0;
+  fiber.worker->synchronize_block(fiber, fiber.pc_of(__builtin_return_address(0)), line);
+  votes.sum[(turn + 2) % sim::Votes::SUMS] = 0;
+  return votes.sum[turn % sim::Votes::SUMS];
+}

@@ -167,16 +167,19 @@ extern "C" void sim_cp_async(uint32_t to, const void* from, unsigned bytes, unsi
 
 extern "C" void sim_cp_async_commit() {
   sim::Fiber& fiber = *sim::running_fiber();
+  sim::mark(fiber, fiber.pc_of(__builtin_return_address(0)), sim::Mark::COMMIT);
   fiber.worker->state<sim::CpAsync>().commit(fiber);
 }
 
 extern "C" void sim_cp_async_wait(unsigned newest) {
   sim::Fiber& fiber = *sim::running_fiber();
+  sim::mark(fiber, fiber.pc_of(__builtin_return_address(0)), sim::Mark::WAIT, newest);
   fiber.worker->state<sim::CpAsync>().wait(fiber, newest);
 }
 
 extern "C" void sim_cp_async_wait_all() {
   sim::Fiber& fiber = *sim::running_fiber();
+  sim::mark(fiber, fiber.pc_of(__builtin_return_address(0)), sim::Mark::WAIT);
   fiber.worker->state<sim::CpAsync>().wait_all(fiber);
 }
 
@@ -186,4 +189,13 @@ extern "C" void sim_cp_async_mbarrier_arrive(uint32_t barrier) {
                            fiber.pc_of(__builtin_return_address(0)), false};
   fiber.worker->state<sim::CpAsync>().arrive_later(fiber, sim::use_mbarrier(fiber, op, barrier),
                                                    op);
+}
+
+extern "C" void sim_cp_async_mbarrier_arrive_counted(uint32_t barrier) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  const sim::AsyncOp op = {"cp_async_mbarrier_arrive", fiber.pc_of(__builtin_return_address(0)),
+                           false};
+  sim::Mbarrier& counted = sim::use_mbarrier(fiber, op, barrier);
+  ++counted.pending;
+  fiber.worker->state<sim::CpAsync>().arrive_later(fiber, counted, op);
 }

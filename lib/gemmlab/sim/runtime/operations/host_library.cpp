@@ -36,6 +36,7 @@ std::string formatted(const char* format, va_list values) {
 }
 
 [[noreturn]] void end(const char* name, int status, const void* return_address) {
+  leave_program(status);
   Finding finding = {Kind::ENDED};
   finding.name = kept(std::string(name) + "(" + std::to_string(status) + ")");
   stop_caller(finding, return_address);

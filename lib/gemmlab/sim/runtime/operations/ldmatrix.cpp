@@ -137,3 +137,12 @@ extern "C" uint32_t sim_shared_address(const void* pointer) {
   const size_t offset = memory.offset_of(reinterpret_cast<uintptr_t>(pointer));
   return offset <= memory.bytes() ? sim::u32(offset) : SIM_NO_SHARED_ADDRESS;
 }
+
+extern "C" void* sim_shared_pointer(uint32_t address) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));
+  if (sim::rank_of(address, fiber.rank) != fiber.rank ||
+      sim::offset_in_block(address) >= fiber.worker->shared().bytes())
+    sim::refuse_shared(fiber, 1, sim::Access::READ, pc);
+  return fiber.worker->shared().at(address);
+}

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/mechanism.h"
-#include "order/race.h"
+#include "order/shared_race.h"
 #include "memory/types.h"
 
 namespace sim {

@@ -138,11 +138,13 @@ void sim_mbarrier_inval(uint32_t address) {
 
 void sim_mbarrier_arrive(uint32_t address) {
   GEMMLAB_OPERATION("mbarrier_arrive");
+  sim::mark(fiber, op.pc, sim::Mark::MBARRIER_ARRIVE, address);
   sim::arrive(fiber, sim::use_own(fiber, op, address), op);
 }
 
 void sim_mbarrier_arrive_expect_tx(uint32_t address, uint32_t bytes) {
   GEMMLAB_OPERATION("mbarrier_arrive_expect_tx");
+  sim::mark(fiber, op.pc, sim::Mark::MBARRIER_ARRIVE, address);
   sim::Mbarrier& barrier = sim::use_own(fiber, op, address);
   sim::expect_bytes(fiber, barrier, op, bytes);
   sim::arrive(fiber, barrier, op);
@@ -157,11 +159,24 @@ void sim_mbarrier_expect_tx(uint32_t address, uint32_t bytes) {
 
 void sim_mbarrier_wait(uint32_t address, uint32_t parity, int line) {
   GEMMLAB_OPERATION("mbarrier_wait");
+  sim::mark(fiber, op.pc, sim::Mark::MBARRIER_WAIT, address);
   sim::wait_for_phase(fiber, op, address, parity, line);
+}
+
+uint32_t sim_mbarrier_parity(uint32_t address) {
+  GEMMLAB_OPERATION("mbarrier_arrive");
+  return sim::use_own(fiber, op, address).phase & 1;
 }
 
 void sim_mbarrier_arrive_cluster(uint32_t address, uint32_t rank) {
   GEMMLAB_OPERATION("mbarrier_arrive_cluster");
+  if (fiber.worker->launch().traced) fiber.worker->clocks().publish(fiber);
+  sim::arrive(fiber, sim::use_mbarrier(fiber, op, sim::map_to_rank(address, rank)), op);
+}
+
+// What the thread has read is in order with what comes after the wait; what it has written is not.
+void sim_mbarrier_arrive_remote(uint32_t address, uint32_t rank) {
+  GEMMLAB_OPERATION("mbarrier_arrive_remote");
   sim::arrive(fiber, sim::use_mbarrier(fiber, op, sim::map_to_rank(address, rank)), op);
 }
 

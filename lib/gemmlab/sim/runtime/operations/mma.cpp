@@ -6,6 +6,7 @@
 #include "../../include/gemmlab_sim/abi_matrix.h"
 #include "../../include/gemmlab_sim/half_bits.h"
 #include "engine/worker.h"
+#include "memory/access.h"
 
 namespace sim {
 
@@ -80,6 +81,7 @@ extern "C" SimFloats4 sim_mma(SimMma form, SimRegs4 a, uint32_t b0, uint32_t b1,
   sim::Fiber& fiber = *sim::running_fiber();
   sim::MmaOperands operands = {{a.r0, a.r1, a.r2, a.r3}, {b0, b1}, {c.d0, c.d1, c.d2, c.d3}};
   const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));
+  sim::mark(fiber, pc, sim::Mark::MMA);
   fiber.worker->meet(fiber, {pc, line, &sim::MMA[form], ~0u, &operands});
   const auto& d = operands.c;
   return {d[0], d[1], d[2], d[3]};

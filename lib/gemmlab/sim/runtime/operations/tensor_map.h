@@ -1,5 +1,6 @@
 // What the copy engine knows of a tensor (cuda.h, CUtensorMap), and the box of it that one
-// instruction moves. Two dimensions: x along a row, y from row to row.
+// instruction moves. One to five dimensions: the first goes along a row, the second from row to
+// row, the others from plane to plane. A dimension that a tensor does not have has size 1.
 #pragma once
 #include <algorithm>
 
@@ -10,12 +11,14 @@ namespace sim {
 struct TensorMap {
   static constexpr u64 MARK = 0x70616d20726f736e;  // tells a map from other memory
   static constexpr u32 CHUNK = 16;                 // bytes that swizzles keep together
+  static constexpr u32 MAX_RANK = 5;
 
   u64 mark = 0;
   char* base = nullptr;
-  i64 columns = 0, rows = 0;
-  i64 row_stride = 0;  // bytes
-  u32 box_columns = 0, box_rows = 0;
+  i64 sizes[MAX_RANK] = {1, 1, 1, 1, 1};
+  i64 strides[MAX_RANK - 1] = {};  // bytes, of the second dimension and on
+  u32 box[MAX_RANK] = {1, 1, 1, 1, 1};
+  u32 rank = 0;
   u32 element_bytes = 0;
   u32 swizzle_bytes = CHUNK;  // the span in which chunks change places; one chunk: they do not
 
@@ -31,18 +34,25 @@ struct RowPart {
 
 struct Box {
   TensorMap map;
-  i64 x, y;     // of its first element, also outside of the tensor; x: a multiple of 16 bytes
+  // Of its first element, also outside of the tensor; the first one: a multiple of 16 bytes.
+  i64 at[TensorMap::MAX_RANK];
   u32 address;  // in shared memory
 
-  u32 row_bytes() const { return map.box_columns * map.element_bytes; }
+  u32 row_bytes() const { return map.box[0] * map.element_bytes; }
+  // Of all planes, which follow each other in shared memory.
+  u32 rows() const { return map.box[1] * planes(); }
+  u32 planes() const { return map.box[2] * map.box[3] * map.box[4]; }
   // All of it, whatever lies in the tensor: so many bytes an mbarrier is told of.
-  u32 bytes() const { return row_bytes() * map.box_rows; }
+  u32 bytes() const { return row_bytes() * rows(); }
   // From row to row in shared memory. With a swizzle every row has a span of its own, and leaves
   // the rest of it alone where it is shorter; without one rows are dense. (Seen on an H200.)
   u32 pitch() const { return std::max(row_bytes(), map.swizzle_bytes); }
   // From the box's address past its last byte in shared memory.
   u32 shared_bytes() const;
   RowPart part(u32 row) const;
+  // Whether a plane lies in the tensor, and if it does, how far in bytes it is from the tensor's
+  // first one.
+  bool find_plane(u32 plane, i64& offset) const;
 
   // Where byte `at` of a row is in shared memory. A span of 128 bytes: bits 4 to 6 of the address
   // become their XOR with bits 7 to 9; 64: 4, 5 with 7, 8; 32: 4 with 7. (CuTe:
@@ -66,7 +76,7 @@ struct Box {
   template <class Visit>
   void for_each_piece(Visit visit) const {
     if (pitch() == row_bytes()) return visit(address, bytes());
-    for (u32 row = 0; row < map.box_rows; ++row)
+    for (u32 row = 0; row < rows(); ++row)
       for_each_chunk(row, 0, row_bytes(), [&](u32, u32 place, u32 count) { visit(place, count); });
   }
 

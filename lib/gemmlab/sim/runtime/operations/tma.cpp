@@ -14,44 +14,68 @@ constexpr u32 BOX_ALIGNMENT = 128;
 // Along a row a box begins at a multiple of 16 bytes, before and after the tensor, too.
 // Else the kernel ends with an illegal instruction (seen on an H200, bf16, every swizzle).
 void check_column(Fiber& fiber, const AsyncOp& op, const Box& box) {
-  if (box.x * box.map.element_bytes % TensorMap::CHUNK == 0) return;
+  if (box.at[0] * box.map.element_bytes % TensorMap::CHUNK == 0) return;
   Finding finding = {Kind::MISALIGNED_COLUMN, op.pc};
   finding.name = op.name;
-  finding.number[0] = box.x;
+  finding.number[0] = box.at[0];
   finding.number[1] = box.map.element_bytes;
   fiber.worker->abandon(fiber, finding);
 }
 
-// The part of a box that lies in the tensor must lie in one buffer of global memory.
+void check_part(Fiber& fiber, const AsyncOp& op, const RowPart& part, Access access) {
+  if (part.begin == part.end) return;
+  const u32 width = part.end - part.begin;
+  const size_t offset = arena.offset_of(reinterpret_cast<uintptr_t>(part.global));
+  const int nearest = offset < Arena::BYTES ? arena.nearest(u32(offset)) : -1;
+  const Arena::Buffer buffer = nearest < 0 ? Arena::Buffer{} : arena.buffer(nearest);
+  if (offset < buffer.offset || offset + width > u64(buffer.offset) + buffer.bytes)
+    refuse_global(fiber, u32(offset), width, access, op.pc);
+}
+
+// The part of a box that lies in the tensor must lie in one buffer of global memory: of each plane
+// the first and the last row that have one.
 void check_global(Fiber& fiber, const AsyncOp& op, const Box& box, Access access) {
-  RowPart first = {}, last = {};
-  for (u32 row = 0; row < box.map.box_rows; ++row) {
-    const RowPart part = box.part(row);
-    if (part.begin == part.end) continue;
-    if (!first.global) first = part;
-    last = part;
+  const u32 rows = box.map.box[1];
+  for (u32 plane = 0; plane < box.planes(); ++plane) {
+    RowPart first = {}, last = {};
+    for (u32 row = plane * rows; row < (plane + 1) * rows; ++row) {
+      const RowPart part = box.part(row);
+      if (part.begin == part.end) continue;
+      if (!first.global) first = part;
+      last = part;
+    }
+    check_part(fiber, op, first, access);
+    check_part(fiber, op, last, access);
   }
-  for (const RowPart& part : {first, last}) {
-    if (!part.global) return;
-    const u32 width = part.end - part.begin;
-    const size_t offset = arena.offset_of(reinterpret_cast<uintptr_t>(part.global));
-    const int nearest = offset < Arena::BYTES ? arena.nearest(u32(offset)) : -1;
-    const Arena::Buffer buffer = nearest < 0 ? Arena::Buffer{} : arena.buffer(nearest);
-    if (offset < buffer.offset || offset + width > u64(buffer.offset) + buffer.bytes)
-      refuse_global(fiber, u32(offset), width, access, op.pc);
-  }
+}
+
+// An instruction names as many dimensions as the map has.
+void check_rank(Fiber& fiber, const AsyncOp& op, const Box& box, u32 rank) {
+  static const char* const EXPECTED[] = {"as its number of dimensions, and the tensor map has 1",
+                                         "as its number of dimensions, and the tensor map has 2",
+                                         "as its number of dimensions, and the tensor map has 3",
+                                         "as its number of dimensions, and the tensor map has 4",
+                                         "as its number of dimensions, and the tensor map has 5"};
+  if (box.map.rank == rank) return;
+  Finding finding = {Kind::BAD_ARGUMENT, op.pc};
+  finding.name = op.name;
+  finding.other_name = EXPECTED[box.map.rank - 1];
+  finding.number[0] = rank;
+  fiber.worker->abandon(fiber, finding);
 }
 
 }  // namespace
 
-Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u32 address, int x,
-             int y) {
-  Box box = {{}, x, y, offset_in_block(address)};
+Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u32 address,
+             const SimPlace& place) {
+  Box box = {{}, {}, offset_in_block(address)};
+  std::copy_n(place.at, place.rank, box.at);
   if (!may_read(fiber, map, sizeof box.map) || !TensorMap::read(map, box.map)) {
     Finding finding = {Kind::BAD_TENSOR_MAP, op.pc};
     finding.name = op.name;
     fiber.worker->abandon(fiber, finding);
   }
+  check_rank(fiber, op, box, place.rank);
   check_column(fiber, op, box);
   check_alignment(fiber, op, address, BOX_ALIGNMENT);
   const u32 shared_bytes = box.shared_bytes();
@@ -61,7 +85,7 @@ Box make_box(Fiber& fiber, const AsyncOp& op, Access shared, const void* map, u3
   const Access global = shared == Access::READ ? Access::WRITE : Access::READ;
   check_global(fiber, op, box, global);
   if (fiber.worker->launch().traced)
-    for (u32 row = 0; row < box.map.box_rows; ++row) {
+    for (u32 row = 0; row < box.rows(); ++row) {
       const RowPart part = box.part(row);
       const u32 offset = u32(arena.offset_of(reinterpret_cast<uintptr_t>(part.global)));
       if (part.begin != part.end) check_use(fiber, offset, part.end - part.begin, global, op.pc);
@@ -74,7 +98,7 @@ void record_box(Fiber& fiber, const AsyncOp& op, Op kind, const Box& box) {
   Counter counter;
   counter.requests = counter.lanes = 1;
   u64 bytes = 0;
-  for (u32 row = 0; row < box.map.box_rows; ++row) {
+  for (u32 row = 0; row < box.rows(); ++row) {
     const RowPart part = box.part(row);
     if (part.begin == part.end) continue;
     const u32 start = u32(arena.offset_of(reinterpret_cast<uintptr_t>(part.global)));
@@ -150,18 +174,24 @@ void start_load(Fiber& fiber, const AsyncOp& op, const Box& box, u32 barrier_add
 
 extern "C" {
 
-void sim_tma_load(uint32_t to, const void* map, uint32_t barrier, int x, int y) {
+void sim_tma_load(uint32_t to, const void* map, uint32_t barrier, SimPlace place) {
+  static const char* const NAMES[] = {"tma_load_1d", "tma_load_2d", "tma_load_3d", "tma_load_4d",
+                                      "tma_load_5d"};
   sim::Fiber& fiber = *sim::running_fiber();
-  const sim::AsyncOp op = {"tma_load_2d", fiber.pc_of(__builtin_return_address(0)), true};
-  const sim::Box box = sim::make_box(fiber, op, sim::Access::WRITE, map, to, x, y);
+  const sim::AsyncOp op = {NAMES[place.rank - 1], fiber.pc_of(__builtin_return_address(0)), true};
+  const sim::Box box = sim::make_box(fiber, op, sim::Access::WRITE, map, to, place);
+  sim::mark(fiber, op.pc, sim::Mark::TMA_LOAD, to);
   sim::start_load(fiber, op, box, barrier, 1u << fiber.rank);
 }
 
-void sim_tma_load_multicast(uint32_t to, const void* map, uint32_t barrier, int x, int y,
+void sim_tma_load_multicast(uint32_t to, const void* map, uint32_t barrier, SimPlace place,
                             uint16_t ranks) {
+  static const char* const NAMES[] = {"tma_load_1d_multicast", "tma_load_2d_multicast",
+                                      "tma_load_3d_multicast", "tma_load_4d_multicast",
+                                      "tma_load_5d_multicast"};
   sim::Fiber& fiber = *sim::running_fiber();
-  const sim::AsyncOp op = {"tma_load_2d_multicast", fiber.pc_of(__builtin_return_address(0)), true};
-  const sim::Box box = sim::make_box(fiber, op, sim::Access::WRITE, map, to, x, y);
+  const sim::AsyncOp op = {NAMES[place.rank - 1], fiber.pc_of(__builtin_return_address(0)), true};
+  const sim::Box box = sim::make_box(fiber, op, sim::Access::WRITE, map, to, place);
   sim::start_load(fiber, op, box, barrier, ranks);
 }
 

@@ -2,6 +2,7 @@
 // that its loads and stores, too, are done by a whole warp.
 #include "../../include/gemmlab_sim/abi_matrix.h"
 #include "engine/worker.h"
+#include "memory/access.h"
 
 namespace sim {
 
@@ -20,5 +21,6 @@ const Collective WMMA[] = {{"load_matrix_sync", execute_nothing, true},
 extern "C" void sim_wmma(SimWmmaStep step, int line) {
   sim::Fiber& fiber = *sim::running_fiber();
   const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));
+  sim::mark(fiber, pc, sim::Mark::WMMA);
   fiber.worker->meet(fiber, {pc, line, &sim::WMMA[step], ~0u});
 }

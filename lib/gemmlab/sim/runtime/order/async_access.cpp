@@ -1,4 +1,4 @@
-// The memory that asynchronous operations have in hand (race.h).
+// The memory that asynchronous operations have in hand (shared_race.h).
 #include "engine/worker.h"
 
 namespace sim {

@@ -38,6 +38,7 @@ void Clocks::begin() {
   agents_ = 0;
   for (Clock& base : base_) base = Clock(slots(), start_);
   fences_.clear();
+  published_.assign(all_threads_, start_);
 }
 
 void Clocks::begin_block(u32 rank, Fiber* fibers) {
@@ -80,6 +81,12 @@ void Clocks::release(Fiber& fiber, Clock& into) {
   raise(into, clock_of(fiber));
   into[fiber.slot] = fiber.stamp;
   fiber.stamp = ++now_;
+}
+
+void Clocks::publish(Fiber& fiber) {
+  const Clock& clock = clock_of(fiber);
+  for (u32 slot = 0; slot < all_threads_; ++slot)
+    published_[slot] = std::max(published_[slot], slot == fiber.slot ? fiber.stamp : clock[slot]);
 }
 
 void Clocks::acquire(Fiber& fiber, const Clock& from) {

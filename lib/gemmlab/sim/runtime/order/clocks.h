@@ -42,6 +42,16 @@ class Clocks {
   // As if the fiber had waited for what an agent did.
   void learn(Fiber& fiber, u32 slot, u32 stamp);
 
+  // The fiber releases to the cluster what it has done and knows. Other ways to tell another block
+  // of something (mbarrier_arrive_remote) order reads, and show it no writes.
+  void publish(Fiber& fiber);
+  // Whether a write can be seen by the fiber, which knows of it: it is of the fiber's own block, or
+  // an agent's, or someone who knew of it has released to the cluster since.
+  bool is_published(const Fiber& fiber, u32 writer, u32 stamp) const {
+    return writer - fiber.first_slot < threads_ || is_agent(writer) || stamp <= start_ ||
+           published_[writer] >= stamp;
+  }
+
   // One who knows what all of the fibers know, and has fenced what all have: for what they do only
   // together. It is good until the next call.
   Fiber common(Fiber* fibers, u32 count, u32 slot);
@@ -96,10 +106,11 @@ class Clocks {
   u32 all_threads_ = 0;  // of the cluster
   u32 now_ = 1, start_ = 0;
   u32 agents_ = 0;
-  std::vector<Clock> base_;    // by rank: what all threads of the block know beyond themselves
-  std::vector<Clock> clocks_;  // by slot of a thread, made at its first need
-  std::vector<Clock> fences_;  // by slot: what it knew at its last fence
-  u64 changes_ = 0;            // of what anyone knows or has fenced
+  std::vector<Clock> base_;     // by rank: what all threads of the block know beyond themselves
+  std::vector<Clock> clocks_;   // by slot of a thread, made at its first need
+  std::vector<u32> published_;  // by slot of a thread: what has been released to the cluster
+  std::vector<Clock> fences_;   // by slot: what it knew at its last fence
+  u64 changes_ = 0;             // of what anyone knows or has fenced
   Clock joined_, common_;
   u32 common_slot_ = 0;  // whose `common_` is, and of when
   u64 common_changes_ = 0;

@@ -11,7 +11,8 @@ enum class Kind : u32 {
   RACE_READ_WRITE,       // pc: the write, other_pc: the read
   RACE_WRITE_WRITE,      // both write
   UNINITIALISED_READ,    // of shared memory
-  OUT_OF_BOUNDS_GLOBAL,  // number: width, is a write, buffer, bytes past its end (< 0: before it)
+  OUT_OF_BOUNDS_GLOBAL,  // number: width, is a write, buffer, bytes past its end (< 0: before it);
+                         // other_name: the buffer, if it has a name
   OUT_OF_BOUNDS_SHARED,  // number: width, is a write
   OUT_OF_BOUNDS_INDEX,   // number: the index; name: the array's type
   MISALIGNED,            // number: width, is a write, bytes past a multiple of the width
@@ -41,6 +42,7 @@ enum class Kind : u32 {
   STUCK,                   // pc: a wait that will never end; number, other_pc: by its `describe`
   REMOTE_AFTER_EXIT,       // pc: an access to another block's memory that may come after its end
   REMOTE_UNORDERED,        // pc: an access to another block's memory that may come before its start
+  REMOTE_UNRELEASED,       // pc: a read of what another block wrote, other_pc; it was not released
   PARTIAL_WARP,            // name: an operation of 32 lanes; number: lanes that are there
   PARTIAL_WARPGROUP,       // name: an operation of 4 warps; number: warps that have executed it
   COPY_SIZE,               // name: a copy; number: its bytes, those from the source
@@ -71,10 +73,11 @@ enum class Kind : u32 {
   // later thread seen an atomic that passes the other access on, but not fenced.
   GLOBAL_READ_WRITE,   // pc: the write, other_pc: the read
   GLOBAL_WRITE_WRITE,  // both write
+  NOT_SIMULATED,       // name: an instruction that the simulator does not have
 };
 
 // Whose mistake it is: that of a thread of the kernel, or of code that runs on the host.
-enum class Role : u32 { THREAD, LAUNCHER, INITIALISER };
+enum class Role : u32 { THREAD, LAUNCHER, INITIALISER, PROGRAM };
 
 // Plain data, also for ctypes.
 struct Finding {

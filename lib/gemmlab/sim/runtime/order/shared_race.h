@@ -90,7 +90,8 @@ class RaceCheck {
   };
 
   bool knows_write(const Fiber& fiber, const Cell& cell) const {
-    return clocks_.knows(fiber, cell.writer, cell.write.stamp);
+    return clocks_.knows(fiber, cell.writer, cell.write.stamp) &&
+           clocks_.is_published(fiber, cell.writer, cell.write.stamp);
   }
   bool is_written(const Cell& cell) const { return cell.write.stamp > clocks_.start(); }
   // The cells of an access: the first, and the one past the last. They are calm no longer.

@@ -1,4 +1,4 @@
-#include "race.h"
+#include "shared_race.h"
 
 #include <algorithm>
 
@@ -68,6 +68,8 @@ void RaceCheck::read(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
 void RaceCheck::report_unordered_read(const Fiber& fiber, const Cell& cell, u32 pc) {
   if (clocks_.is_agent(cell.writer))
     report(Kind::READ_BEFORE_WAIT, fiber, pc, cell.write.pc, agent_name(cell.writer));
+  else if (clocks_.knows(fiber, cell.writer, cell.write.stamp))
+    report(Kind::REMOTE_UNRELEASED, fiber, pc, cell.write.pc);
   else
     report(Kind::RACE_READ_WRITE, fiber, cell.write.pc, pc);
 }

@@ -1,0 +1,72 @@
+"""A run of the warpgroups' model in words: the whole, and one moment of it.
+
+`widgets/model/warpgroups/words.js` says the same; tests hold the two equal.
+"""
+
+from __future__ import annotations
+
+from .model import SCHEDULES, Bar, Shared
+
+_HELD = {
+    "flight": "k tile {}, on its way until {}",
+    "full": "k tile {}, there, read from {} on",
+    "read": "k tile {}, read until {}",
+    "old": "k tile {}, may be overwritten",
+}
+
+
+def describe(run: Shared) -> str:
+    """The whole run: how long it takes, and when the tensor cores have nothing to do."""
+    name = SCHEDULES[run.schedule]
+    many = f"{run.tiles} tile{'s' * (run.tiles != 1)} of {run.depth} k tile{'s' * (run.depth != 1)}"
+    first, between, last = run.gaps()
+    return (
+        f"{name[0].upper()}{name[1:]}: {many} take {run.total:,} cycles of the model. The tensor "
+        f"cores work for {run.busy:,} of them, {run.percent} %, and are idle for {first:,} before "
+        f"the first products, {between:,} between products, and {last:,} after the last."
+    )
+
+
+def moment(run: Shared, time: int) -> list[tuple[str, str]]:
+    """(lane, what it does) at a time from 0 to total - 1, in the order of `run.lanes()`."""
+    said = []
+    for name, bars in run.lanes():
+        now = next((bar for bar in bars if bar.begin <= time < bar.end), None)
+        said.append((name, _lane(name, now)))
+    return said
+
+
+def _lane(name: str, now: Bar | None) -> str:
+    kind = name.split(" ")[0]
+    if kind == "stage":
+        return "nothing yet" if now is None else _HELD[now.state].format(now.tile, f"{now.end:,}")
+    if now is None:
+        return {"tensor": "idle", "C": "nothing leaves"}.get(kind, "done")
+    if kind == "tensor":
+        return _cores(now)
+    if kind == "C":
+        return f"tile {now.tile} leaves, until {now.end:,}"
+    return _actor(kind, now)
+
+
+def _cores(now: Bar) -> str:
+    if now.state == "idle":
+        return f"idle from {now.begin:,} to {now.end:,}"
+    who = 1 if now.state == "second" else 0
+    return f"k tile {now.tile} of consumer {who}, until {now.end:,}"
+
+
+def _actor(kind: str, now: Bar) -> str:
+    """The asking thread, or a consumer."""
+    end = f"until {now.end:,}"
+    if now.state == "issue":
+        return f"asks for k tile {now.tile}, {end}"
+    if now.state == "wait":
+        if now.tile < 0:
+            return f"waits for its store, {end}"
+        return f"waits with k tile {now.tile}, {end}" if kind != "consumer" else f"waits {end}"
+    if now.state == "pack":
+        return f"packs the sums of tile {now.tile}, {end}"
+    if now.state == "store":
+        return f"stores tile {now.tile}, {end}"
+    return f"its products of k tile {now.tile} run, {end}"

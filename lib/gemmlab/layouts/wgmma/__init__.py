@@ -1,0 +1,1 @@
+"""Where wgmma finds its operands in shared memory, and which thread has which sum."""

@@ -1,0 +1,164 @@
+// Stand-in for CUDA's header of this name: blocks, tiles of a warp, and threads that have come
+// together. A grid's and a cluster's barrier are in it as far as the simulator has them.
+#pragma once
+#include <cuda_runtime.h>
+
+#include "gemmlab_sim/abi_cluster.h"
+
+namespace cooperative_groups {
+
+namespace details {
+__forceinline__ unsigned thread_number() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+__forceinline__ unsigned block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+// The lane of the n-th bit that is set, from 0.
+__forceinline__ int nth_lane(unsigned mask, unsigned n) {
+  for (; n; --n) mask &= mask - 1;
+  return __ffs(int(mask)) - 1;
+}
+}  // namespace details
+
+class thread_block {
+ public:
+  void sync(int line = __builtin_LINE()) const { __syncthreads(line); }
+  unsigned thread_rank() const { return details::thread_number(); }
+  unsigned size() const { return details::block_threads(); }
+  unsigned num_threads() const { return size(); }
+  dim3 group_index() const { return blockIdx; }
+  dim3 thread_index() const { return threadIdx; }
+  dim3 group_dim() const { return blockDim; }
+  dim3 dim_threads() const { return blockDim; }
+};
+inline thread_block this_thread_block() { return {}; }
+
+// Lanes of one warp, numbered in the group from 0.
+class warp_lanes {
+ public:
+  void sync(int line = __builtin_LINE()) const { __syncwarp(mask_, line); }
+  unsigned thread_rank() const {
+    return unsigned(__popc(mask_ & ((1u << details::thread_number() % 32) - 1)));
+  }
+  unsigned size() const { return unsigned(__popc(mask_)); }
+  unsigned num_threads() const { return size(); }
+
+  template <class T>
+  gemmlab_sim::handed_t<T> shfl(T value, unsigned rank, int line = __builtin_LINE()) const {
+    return __shfl_sync(mask_, value, details::nth_lane(mask_, rank % size()), 32, line);
+  }
+  // From a rank that the group does not have comes the lane's own value.
+  template <class T>
+  gemmlab_sim::handed_t<T> shfl_down(T value, unsigned delta, int line = __builtin_LINE()) const {
+    const unsigned rank = thread_rank() + delta;
+    return shfl(value, rank < size() ? rank : thread_rank(), line);
+  }
+  template <class T>
+  gemmlab_sim::handed_t<T> shfl_up(T value, unsigned delta, int line = __builtin_LINE()) const {
+    const unsigned rank = thread_rank();
+    return shfl(value, rank < delta ? rank : rank - delta, line);
+  }
+  template <class T>
+  gemmlab_sim::handed_t<T> shfl_xor(T value, unsigned bits, int line = __builtin_LINE()) const {
+    return shfl(value, thread_rank() ^ bits, line);
+  }
+  // A bit for each rank.
+  unsigned ballot(int predicate, int line = __builtin_LINE()) const {
+    const unsigned lanes = __ballot_sync(mask_, predicate, line);
+    unsigned ranks = 0;
+    for (unsigned rank = 0; rank < size(); ++rank)
+      ranks |= (lanes >> details::nth_lane(mask_, rank) & 1u) << rank;
+    return ranks;
+  }
+  int any(int predicate, int line = __builtin_LINE()) const {
+    return __any_sync(mask_, predicate, line);
+  }
+  int all(int predicate, int line = __builtin_LINE()) const {
+    return __all_sync(mask_, predicate, line);
+  }
+
+ protected:
+  explicit warp_lanes(unsigned mask) : mask_(mask) {}
+  unsigned mask_;
+};
+
+template <unsigned Size, class Parent = void>
+class thread_block_tile : public warp_lanes {
+  static_assert(Size <= 32 && (Size & (Size - 1)) == 0,
+                "the simulator's tiles have 1, 2, 4, 8, 16 or 32 threads");
+
+ public:
+  thread_block_tile() : warp_lanes(lanes_of(details::thread_number() % 32)) {}
+  unsigned meta_group_rank() const { return details::thread_number() / Size; }
+  unsigned meta_group_size() const { return (details::block_threads() + Size - 1) / Size; }
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+
+ private:
+  // Those that a last, incomplete warp has.
+  static unsigned lanes_of(unsigned lane) {
+    const unsigned left = details::block_threads() - details::thread_number() / 32 * 32;
+    const unsigned there = left < 32 ? (1u << left) - 1 : ~0u;
+    return (Size == 32 ? ~0u : ((1u << Size % 32) - 1) << lane / Size * Size) & there;
+  }
+};
+template <unsigned Size, class Parent>
+thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+  return {};
+}
+
+// The threads of a warp that execute the call together.
+class coalesced_group : public warp_lanes {
+ public:
+  explicit coalesced_group(unsigned mask) : warp_lanes(mask) {}
+  unsigned meta_group_rank() const { return 0; }
+  unsigned meta_group_size() const { return 1; }
+};
+inline __attribute__((always_inline)) coalesced_group
+coalesced_threads(int line = __builtin_LINE()) {
+  return coalesced_group(sim_coalesced_mask(line));
+}
+
+class grid_group {
+ public:
+  void sync() const { sim_not_simulated("the barrier of a whole grid, grid.sync()"); }
+  bool is_valid() const { return true; }
+  unsigned long long thread_rank() const {
+    return block_rank() * details::block_threads() + details::thread_number();
+  }
+  unsigned long long block_rank() const {
+    return blockIdx.x + gridDim.x * (blockIdx.y + 1ull * gridDim.y * blockIdx.z);
+  }
+  unsigned long long num_blocks() const { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
+  unsigned long long size() const { return num_blocks() * details::block_threads(); }
+  unsigned long long num_threads() const { return size(); }
+};
+inline grid_group this_grid() { return {}; }
+
+class cluster_group {
+ public:
+  void sync(int line = __builtin_LINE()) const {
+    sim_cluster_arrive();
+    sim_cluster_wait(line);
+  }
+  unsigned block_rank() const { return sim_cluster_rank(); }
+  unsigned num_blocks() const { return sim_cluster_size(); }
+  template <class T>
+  T* map_shared_rank(T*, unsigned) const {
+    sim_not_simulated("a pointer to another block's shared memory, map_shared_rank()");
+  }
+};
+inline cluster_group this_cluster() { return {}; }
+
+template <class Group>
+void sync(const Group& group, int line = __builtin_LINE()) {
+  if constexpr (std::is_same_v<Group, grid_group>)
+    group.sync();
+  else
+    group.sync(line);
+}
+template <class Group>
+auto thread_rank(const Group& group) {
+  return group.thread_rank();
+}
+
+}  // namespace cooperative_groups

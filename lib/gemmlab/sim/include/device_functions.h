@@ -1,0 +1,3 @@
+// Stand-in for CUDA's header of this name, all of which cuda_runtime.h has here.
+#pragma once
+#include <cuda_runtime.h>

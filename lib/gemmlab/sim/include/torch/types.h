@@ -1,0 +1,3 @@
+// Stand-in for the PyTorch header of this name.
+#pragma once
+#include <torch/extension.h>
