@@ -29,19 +29,20 @@ FUZZ_LAUNCHES ?= 20000
 
 .PHONY: help book html serve quick test lint lab notebooks widgets tables reference record machine-code \
   test-gpu campaign mutants fuzz pins wheel format clean distclean system linux book-env test-env \
-  lab-env
+  lab-env test-code test-notebooks test-browser
 
 help:
 	@echo 'To read and to run:'
 	@echo '  make book       set up .venv, build the book, print where it is'
 	@echo '  make serve      serve the built book on http://127.0.0.1:$(PORT) (PORT=...)'
-	@echo '  make lab        open the chapters in JupyterLab'
+	@echo '  make lab        open the first page, and from it the chapters, in JupyterLab'
 	@echo 'To test:'
 	@echo '  make quick      unit tests and widgets, without the slow ones (a minute)'
 	@echo '  make lint       style, formats, which module may import which, types'
 	@echo '  make test       set up .venv, then everything that CI runs'
 	@echo '  make test-gpu   the tests that need a GPU'
-	@echo '  make campaign   what takes long: mutants, fuzz, the cases that make test samples'
+	@echo '  make campaign   what takes long: mutants, fuzz, the cases that make test samples;'
+	@echo '                  CORPUS=dir: and the public kernels that are in it'
 	@echo '  make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
 	@echo '  make fuzz       FUZZ_CASES=$(FUZZ_CASES) malformed launches and random operations, and'
 	@echo '                  FUZZ_LAUNCHES=$(FUZZ_LAUNCHES) random launches of all steps, which it records'
@@ -134,7 +135,7 @@ serve:
 	@$(PY) -m http.server $(PORT) --bind 127.0.0.1 --directory $(HTML)
 
 lab: lab-env
-	$(BIN)/jupyter lab --notebook-dir=book $(LAB_ARGS)
+	$(BIN)/jupyter lab --notebook-dir=book --LabApp.default_url=/lab/tree/intro.ipynb $(LAB_ARGS)
 
 notebooks: book-env
 	@$(PY) -m tools.execute $(if $(JOBS),--jobs $(JOBS)) $(NB)
@@ -170,15 +171,28 @@ wheel: book-env
 
 # ---- tests ----
 
+# Four stages, of which the first that fails is the last. Each has work for two cores to its end: a
+# worker that has run out of tests takes some from the end of the other's list (worksteal), which
+# leaves tests that share something beside each other; and pages are opened while chapters run.
 test: test-env
 	@command -v g++ >/dev/null || { echo 'The tests need g++: apt-get install g++' >&2; exit 1; }
-	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory html
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target lint html
+	@$(MAKE) --no-print-directory test-code
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target $(if $(NB),test-notebooks) test-browser
+
+# Stages of `make test`.
+test-code: test-env
 	@echo '== unit, simulator, book =='
-	@$(PYTEST) -n 2 --dist loadfile -m 'not gpu and not campaign' tests --ignore tests/browser
-	@$(if $(NB),echo '== notebooks without a GPU ==' && GEMMLAB_BACKEND=sim GEMMLAB_PROGRESS=0 $(PYTEST) -n 2 --dist loadfile -p no:cacheprovider --nbval-lax --nbval-current-env --nbval-sanitize-with tests/notebooks/sanitize.cfg $(NB))
+	@$(PYTEST) -n 2 --dist worksteal -p no:nbval -m 'not gpu and not campaign' tests --ignore tests/browser
+
+test-notebooks: test-env
+	@echo '== notebooks without a GPU =='
+	@GEMMLAB_BACKEND=sim GEMMLAB_PROGRESS=0 $(PYTEST) -n 2 --dist loadfile -p no:cacheprovider \
+	  --nbval-lax --nbval-current-env --nbval-sanitize-with tests/notebooks/sanitize.cfg $(NB)
+
+test-browser: test-env
 	@echo '== browser =='
-	@$(PYTEST) -n 3 --dist load tests/browser
+	@$(PYTEST) -n 2 --dist worksteal -p no:nbval -m 'not campaign' tests/browser
 
 quick: test-env
 	@$(PYTEST) -q -n 2 -m 'not gpu and not slow and not campaign' tests/unit tests/js
@@ -197,6 +211,7 @@ test-gpu: test-env
 # Their results are committed; `make test` repeats a fixed sample of each.
 campaign: mutants fuzz
 	$(PYTEST) -n 2 -m campaign tests
+	$(if $(CORPUS),$(PY) -m tools.corpus --folder $(CORPUS))
 
 mutants: test-env
 	$(PY) -m tools.mutants --full

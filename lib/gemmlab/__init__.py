@@ -24,15 +24,22 @@ from .check.check import check
 __version__ = "0.1.0"
 
 _VERBS = {
+    "course": "report.walk",
     "device": "run.doctor",
     "diff": "steps.source",
+    "estimate": "bench.estimate",
     "experiment": "experiments",
     "flat": "steps.flat",
+    "here": "report.walk",
     "kernel": "run.kernel",
     "ladder": "report.ladder",
     "matrices": "run.kernel",
+    "number": "measurements.quoted",
+    "overview": "report.overview",
+    "parts": "report.parts",
     "predict": "widgets",
     "ptx": "gpu.ptx",
+    "replay": "widgets",
     "source": "steps.source",
     "trace": "sim",
     "tune": "bench.tune",
@@ -67,7 +74,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """Give an IPython shell the cell magic %%kernel; importing gemmlab in a notebook does it."""
+    """Give an IPython shell %%kernel and %%cuda, as importing gemmlab in a notebook does."""
     importlib.import_module(".notebook.magic", __name__).load_ipython_extension(shell)
 
 

@@ -1,4 +1,4 @@
-"""The command line: doctor, list, check, bench, tune, trace, progress and record."""
+"""The command line: doctor, list, check, bench, tune, trace, sim, progress and record."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -29,6 +30,9 @@ from .report.recorded import STATES, benchmark_states
 from .run.backend import default_backend, why_no_gpu
 from .run.doctor import device
 from .sim import trace as run_trace
+from .sim.program.blockers import NotRunnableError, listed
+from .sim.program.report import CANNOT_RUN, write_page
+from .sim.program.run import SECONDS, Options, run_program, source_of
 from .steps import registry
 from .steps.spec import FAMILIES, KernelSpec
 
@@ -251,7 +255,7 @@ def bench(
     show_default=True,
     help="Time for each configuration at each size.",
 )
-@click.option("--again", is_flag=True, help="Measure what the cache already has, too.")
+@click.option("--again", is_flag=True, help="Measure also what the cache already has.")
 @_json
 def tune(
     kernel: str, sizes: list, samples: int, seconds: float, again: bool, as_json: bool
@@ -284,6 +288,66 @@ def trace(
     _show(result, as_json)
     if result.findings:
         sys.exit(1)
+
+
+@main.command(name="sim")
+@click.argument("files", nargs=-1, required=True, metavar="FILE.cu... [-- ARGUMENTS]")
+@click.option("-I", "--include", multiple=True, metavar="FOLDER", help="Of headers. Repeatable.")
+@click.option("-D", "--define", multiple=True, metavar="NAME[=VALUE]", help="A macro. Repeatable.")
+@click.option("--trace/--no-trace", default=True, help="Count, and look for races (the default).")
+@click.option("--kernel", default="", metavar="NAME", help="Report the launches of this one only.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=SECONDS,
+    show_default=True,
+    help="The longest time that the program may run.",
+)
+@click.option("--html", type=click.Path(dir_okay=False), help="Also write an HTML report.")
+@_json
+def simulate(
+    files: Sequence[str],
+    include: Sequence[str],
+    define: Sequence[str],
+    trace: bool,
+    kernel: str,
+    seconds: float,
+    html: str | None,
+    as_json: bool,
+) -> None:
+    """Run a CUDA program on the simulator, as it is, and look at each of its launches.
+
+    What follows "--" are the program's arguments. Exits with 0 if nothing was found, 1 if something
+    was, 2 if the program cannot be run, 3 if it was run in part.
+    """
+    sources = [file for file in files if file.endswith((".cu", ".cuh", ".cpp", ".cc", ".c"))]
+    sources = sources[: _leading(files, sources)] or list(files[:1])
+    try:
+        echo = None if as_json else _echo
+        options = Options(files[len(sources) :], kernel, trace, seconds, echo)
+        report = run_program(source_of(sources, include, define), options)
+    except NotRunnableError as error:
+        if as_json:
+            _print_json({"status": CANNOT_RUN, "blockers": list(map(vars, error.blockers))})
+        raise _ended(f"cannot run {sources[0]}:\n{listed(error.blockers)}", CANNOT_RUN) from None
+    except BackendError as error:
+        raise _ended(str(error), CANNOT_RUN) from None
+    if html:
+        write_page(report, Path(html))
+    click.echo(report.to_json() if as_json else report.summary())
+    sys.exit(report.status)
+
+
+def _echo(text: str) -> None:
+    click.echo(text, nl=False)
+
+
+def _leading(files: Sequence[str], sources: Sequence[str]) -> int:
+    """How many of the arguments, from the first on, are sources."""
+    count = 0
+    while count < len(sources) and files[count] == sources[count]:
+        count += 1
+    return count
 
 
 @main.command()
@@ -326,7 +390,7 @@ def record(
 def progress(reset: bool, as_json: bool) -> None:
     """Which exercises of the book you have solved, and when.
 
-    Noted in a notebook when a judge says "Solved", with the answer; --json prints the answers, too.
+    Noted in a notebook when a judge says "Solved", with the answer; --json also prints the answers.
     """
     try:
         if reset:

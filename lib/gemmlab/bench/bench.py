@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from .. import measurements
 from ..core import arguments
 from ..core.arguments import choice
 from ..core.errors import ArgumentError, MeasurementError
+from ..core.layout import PLAIN
+from ..core.layout import layout as layout_of
 from ..core.precision import precision as types_of
 from ..display.numbers import show_size
 from ..gpu import requirements
 from ..gpu.sandbox import context_watch
 from ..gpu.telemetry import environment
-from ..measurements.currency import STALE
 from ..measurements.rows import BASELINES, DEFAULT_BASELINES, OTHER_PRECISION, BenchResult, BenchRow
+from ..measurements.staleness import STALE
 from ..run.backend import default_backend, why_no_gpu
 from ..run.kernel import Kernel
 from ..run.kernel import kernel as handle_of
 from ..steps import registry
 from ..steps.spec import KernelSpec
+from . import estimated
 from .protocol import Protocol, measure, tf32_off
+from .shapes import Sizes, shapes_of
 
 MODES = ("interleaved", "burst", "sustained")
 
 _Kernels = str | Kernel | KernelSpec | Sequence[str | Kernel | KernelSpec]
-_Sizes = int | Sequence[int | tuple[int, int, int]]
 
 
 def bench(
     kernels: _Kernels | None = None,
-    sizes: _Sizes = (4096,),
+    sizes: Sizes = (4096,),
     *,
     mode: str = "interleaved",
     warm_l2: bool = False,
@@ -38,20 +41,24 @@ def bench(
     seconds: float | None = None,
     baselines: Sequence[str] = DEFAULT_BASELINES,
     precision: str | None = None,
+    clock: bool = False,
+    layout: str = PLAIN,
+    gpu: str | None = None,
 ) -> BenchResult:
     """Time `kernels` and cuBLAS at `sizes` (M = N = K, or (M, N, K)).
 
-    Inputs are normal random, TF32 is off. Launches under 20 us are timed in batches. Without a GPU
-    the recorded run is shown instead, and says so: of kernels of several parts, the one with all.
+    Inputs are normal random, TF32 is off, launches under 20 us are timed in batches. Without a GPU
+    the recorded run is shown, and says so; a kernel of your own is shown with its estimate.
 
-    precision: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in fp32. If not given,
-    the first kernel's first; without kernels, all steps of the first part that has it run.
-    mode: "interleaved" runs everyone in turns and writes over the L2 before each launch (unless
-    `warm_l2`); "burst" times ten launches after a rest; "sustained" launches each kernel back to
-    back for `seconds` (5 if not given) and keeps the last third. samples: timings of each kernel at
-    each size. seconds: in the first mode the most that one kernel may take at one size (1 if not
-    given), so that slow kernels get fewer samples. baselines: may also have "cublas_tf32", cuBLAS
-    on tensor cores, with inputs rounded to TF32.
+    precision: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in fp32; None: the
+    first kernel's first precision; without kernels, all steps of the first part that has the
+    precision run. mode: "interleaved" runs all kernels in turns and writes over the L2 before each
+    launch (unless `warm_l2`); "burst" times ten launches after a rest; "sustained" launches each
+    kernel back to back for `seconds` (5) and keeps the last third. samples: timings of each kernel
+    at each size. seconds: in the first mode the most that a kernel may take at a size (1).
+    baselines: may also have "cublas_tf32", with inputs rounded to TF32. clock: on a GPU, also count
+    cycles, by a second build that reads clocks. layout: "nn", or "nt" with B as a transposed view,
+    also for cuBLAS. gpu: show what was recorded on that GPU, "H200", even if we could measure.
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """
@@ -59,13 +66,10 @@ def bench(
     if precision is None:
         precision = _common([k.spec for k in handles.values()])
     shapes, baselines = shapes_of(sizes), _baselines(baselines, types_of(precision).name)
-    _check_how(mode, warm_l2, samples, seconds)
-    _check_kernels(handles, shapes, precision)
-    protocol = Protocol(mode, warm_l2, baselines, samples, seconds, precision)
-    if default_backend() == "sim":
-        return _recorded(handles, shapes, protocol)
-    for handle in handles.values():  # before the first of them is built
-        requirements.require(handle)
+    protocol = Protocol(mode, warm_l2, baselines, samples, seconds, precision, clock, layout)
+    _check(handles, shapes, protocol)
+    if gpu is not None or default_backend() == "sim":
+        return _recorded(handles, shapes, protocol, gpu)
     return _live(handles, shapes, protocol)
 
 
@@ -73,6 +77,8 @@ def bench(
 def _live(
     handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: Protocol
 ) -> BenchResult:
+    for handle in handles.values():  # before the first of them is built
+        requirements.require(handle)
     rows: list[BenchRow] = []
     conditions, notes = {}, dict[str, None]()
     for shape in shapes:
@@ -86,18 +92,24 @@ def _live(
 
 
 def _recorded(
-    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: Protocol
+    handles: dict[str, Kernel],
+    shapes: list[tuple[int, int, int]],
+    protocol: Protocol,
+    gpu: str | None = None,
 ) -> BenchResult:
     """The recorded rows for these arguments, or an error that says what is recorded instead.
 
     Of kernels of several families, the run that has them all; that of the last kernel comes first.
     """
+    if own := {label: k for label, k in handles.items() if not k.source.trusted}:
+        return _estimated(handles, own, shapes, protocol, gpu)
     families = [handle.spec.family for handle in handles.values()]
     families += [registry.family_of(protocol.precision)] * (not families)
     asked, lacking = dict.fromkeys(reversed(families)), []
     for family in asked:
         try:
-            return _of_run(measurements.load(family=family), list(handles), shapes, protocol)
+            loaded = measurements.load(family=family, gpu=gpu)
+            return _of_run(loaded, list(handles), shapes, protocol)
         except MeasurementError as error:
             if len(asked) == 1:
                 raise
@@ -106,6 +118,30 @@ def _recorded(
         f"kernels: no recorded run has all of them ({'; '.join(lacking)}), and they cannot be "
         f"measured here ({why_not_here()}). Bench those of each part apart"
     )
+
+
+def _estimated(
+    handles: dict[str, Kernel],
+    own: dict[str, Kernel],
+    shapes: list[tuple[int, int, int]],
+    protocol: Protocol,
+    gpu: str | None = None,
+) -> BenchResult:
+    """Kernels written in a notebook, estimated, among the recorded steps that are nearest."""
+    others = {label: k for label, k in handles.items() if label not in own}
+    rows = estimated.rows(own, shapes, protocol.precision)
+    if not others:
+        family = next(iter(own.values())).spec.family
+        run = measurements.load(family=family, gpu=gpu).bench()
+        others = {name: handle_of(name) for name in estimated.nearest(rows, run.rows)}
+    known = _recorded(others, shapes, protocol, gpu)
+    titles = ", ".join(own)
+    note = (
+        f"{titles}: estimated for an H200 from what the simulator counts, not measured; 80 % of "
+        f"the recorded steps are within the range beside it. {known.note}"
+    )
+    placed = estimated.placed(rows, known.rows)
+    return BenchResult(placed, "recorded", known.environment, known.conditions, note)
 
 
 class _NotInRunError(MeasurementError):
@@ -126,7 +162,7 @@ def _of_run(
     loaded.section("benchmark")  # must be there
     timings = loaded.timings()
     wanted = ([*names, *protocol.baselines], shapes, protocol.mode, protocol.l2, protocol.precision)
-    parts = {section: part.only(*wanted) for section, part in timings.items()}
+    parts = {section: part.only(*wanted, protocol.layout) for section, part in timings.items()}
     parts = {section: part for section, part in parts.items() if part.rows}
     rows: dict[tuple, BenchRow] = {}
     for row in (row for part in parts.values() for row in part.rows):
@@ -136,7 +172,7 @@ def _of_run(
             if (name, shape) not in rows:
                 raise _NotInRunError(
                     f"{name} at {show_size(shape)} ({protocol.precision}, mode {protocol.mode}, "
-                    f"L2 {protocol.l2}) is not in the recorded run",
+                    f"L2 {protocol.l2}{_in_layout(protocol)}) is not in the recorded run",
                     f"and it cannot be measured here ({why_not_here()}). "
                     + _inventory(timings, name),
                 )
@@ -146,6 +182,10 @@ def _of_run(
     conditions = {size: was for part in parts.values() for size, was in part.conditions.items()}
     note = f"Not measured here: {why_not_here()}{_remarks(names, loaded, parts)}"
     return BenchResult(ordered, "recorded", environment, conditions, note)
+
+
+def _in_layout(protocol: Protocol) -> str:
+    return "" if protocol.layout == PLAIN else f", layout {protocol.layout}"
 
 
 def _common(specs: Sequence[KernelSpec]) -> str:
@@ -166,7 +206,8 @@ def _all(precision: str | None) -> list[KernelSpec]:
 
 def why_not_here() -> str:
     """Why the recorded run is shown in place of a live one."""
-    return why_no_gpu() or "GEMMLAB_BACKEND=sim"
+    forced = "GEMMLAB_BACKEND=sim" if default_backend() == "sim" else "a recording was asked for"
+    return why_no_gpu() or forced
 
 
 def _remarks(
@@ -224,33 +265,12 @@ def _as_list(kernels: _Kernels) -> Sequence:
     return arguments.sequence("kernels", kernels, "['sgemm_01_naive'], or one step")
 
 
-def shapes_of(sizes: _Sizes) -> list[tuple[int, int, int]]:
-    """(M, N, K) of each size. Raises ArgumentError for what is not a size, and if none is given."""
-    given = _numbers(sizes) if isinstance(sizes, Iterable) else [sizes]
-    if not given:
-        raise ArgumentError("sizes: is empty; give at least one, such as [4096]")
-    return [_shape(size) for size in given]
-
-
-def _numbers(sizes: object) -> list:
-    return arguments.sequence("sizes", sizes, "[4096], or [(M, N, K)]")
-
-
-def _shape(size: int | tuple[int, int, int]) -> tuple[int, int, int]:
-    try:
-        M, N, K = _numbers(size) if isinstance(size, Iterable) else [size] * 3
-        return arguments.shape((M, N, K))
-    except ValueError:  # not three, or what arguments.shape says of M
-        raise ArgumentError(
-            f"sizes: got {arguments.brief(size)}; each is an integer from 1 to "
-            f"{arguments.MAX_SIZE} (M = N = K), such as 4096, or a tuple (M, N, K)"
-        ) from None
-
-
-def _check_how(mode: str, warm_l2: bool, samples: int, seconds: float | None) -> None:
-    choice("mode", mode, MODES, lead="; allowed are ")
-    arguments.flag("warm_l2", warm_l2)
-    check_counts(samples, seconds)
+def _check_how(protocol: Protocol) -> None:
+    choice("mode", protocol.mode, MODES, lead="; allowed are ")
+    arguments.flag("warm_l2", protocol.warm_l2)
+    arguments.flag("clock", protocol.clock)
+    layout_of(protocol.layout)
+    check_counts(protocol.samples, protocol.seconds)
 
 
 def check_counts(samples: int, seconds: float | None) -> None:
@@ -260,12 +280,14 @@ def check_counts(samples: int, seconds: float | None) -> None:
         arguments.seconds("seconds", seconds)
 
 
-def _check_kernels(
-    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], precision: str
+def _check(
+    handles: dict[str, Kernel], shapes: list[tuple[int, int, int]], protocol: Protocol
 ) -> None:
-    """Raise ArgumentError for a step that is not compiled for the types, or refuses a size."""
+    """Raise ArgumentError for what is no way to measure, and for a step that lacks the types or the
+    layout, or refuses a size."""
+    _check_how(protocol)
     for handle in handles.values():
-        handle.spec.template_arguments(precision)
+        handle.spec.template_arguments(protocol.precision, protocol.layout)
         for shape in shapes:
             handle.spec.check_sizes(*shape)
 

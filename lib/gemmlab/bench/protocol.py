@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..core.errors import BackendError, LaunchError, WrongResultError
+from ..core.layout import PLAIN
 from ..core.precision import Precision, precision
 from ..gpu import cublaslt
 from ..gpu.turns import alone
 from ..measurements.rows import OTHER_PRECISION, BenchRow
 from ..run.kernel import Kernel, LaunchPlan
-from .modes import Budget, burst, interleaved, sustained
+from .cycles import count, second_builds
+from .interleaving import Budget, burst, interleaved, sustained
 from .timer import GpuTimer, Launch, Timing, batch_size
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How to measure: the mode, the L2's state, the baselines to report, and how long."""
+    """How to measure: the mode, the L2's state, the baselines to report, how long, whether
+    cycles are counted, too, and how A and B lie in memory."""
 
     mode: str
     warm_l2: bool
@@ -43,6 +46,8 @@ class Protocol:
     samples: int
     seconds: float | None
     precision: str = "fp32"
+    clock: bool = False
+    layout: str = PLAIN
 
     @property
     def l2(self) -> str:
@@ -80,13 +85,15 @@ def measure(
     handles: dict[str, Kernel], shape: tuple[int, int, int], protocol: Protocol
 ) -> tuple[list[BenchRow], dict, str]:
     """Rows of one size, the conditions meanwhile, and a note on what was left out."""
-    operands = random_operands(shape, protocol.precision)
+    operands = random_operands(shape, protocol.precision, layout=protocol.layout)
     entries = [Entry(name, handle.launcher) for name, handle in handles.items()]
     entries.append(Entry("cublas", launch_cublas))
     _refuse_wrong(entries, operands, precision(protocol.precision))
     timer = GpuTimer(cold=protocol.l2 == "cold")
     note = ""
-    if "cublaslt_best" in protocol.baselines:
+    if "cublaslt_best" in protocol.baselines and protocol.layout != PLAIN:
+        note = "cublasLt left out: asked for row-major A and B only"
+    elif "cublaslt_best" in protocol.baselines:
         best, note = _cublaslt(operands, timer)
         entries += [best] if best else []
     if "cublas_tf32" in protocol.baselines:
@@ -98,6 +105,8 @@ def measure(
         for launch, timing in zip(launches, timings, strict=True)
         if launch.name in handles or launch.name in protocol.baselines
     ]
+    if protocol.clock:
+        rows = _with_cycles(rows, handles, operands, timer, protocol)
     return rows, timer.monitor.summary(), note
 
 
@@ -146,11 +155,8 @@ def _run(
 def _row(
     launch: Launch, timing: Timing, shape: tuple[int, int, int], protocol: Protocol, config: str
 ) -> BenchRow:
-    import torch
-
     M, N, K = shape
     per_second = 2 * M * N * K / (timing.time_us * 1e-6)
-    sms = torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
     return BenchRow(
         kernel=launch.name,
         M=M,
@@ -160,8 +166,8 @@ def _row(
         spread=timing.spread,
         tflops=per_second / 1e12,
         ratio=timing.ratio,
-        flop_per_clk_sm=per_second / (timing.clock_mhz * 1e6 * sms),
-        clock_mhz=timing.clock_mhz,
+        flop_per_clk_sm=None,
+        clock_mhz=None,
         power_w=timing.power_w,
         samples=len(timing.samples),
         batch=launch.batch,
@@ -169,20 +175,49 @@ def _row(
         mode=protocol.mode,
         config=config,
         precision=protocol.precision,
+        layout=protocol.layout,
     )
 
 
+def _with_cycles(
+    rows: list[BenchRow],
+    handles: dict[str, Kernel],
+    operands: tuple,
+    timer: GpuTimer,
+    protocol: Protocol,
+) -> list[BenchRow]:
+    """The rows of steps with their cycles; a library's kernels cannot be built a second time."""
+    import torch
+
+    sms = torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
+    modules = second_builds(handles, protocol.precision, protocol.layout)
+    found = []
+    for row in rows:
+        if row.kernel in handles:
+            plan = handles[row.kernel].launcher(*operands)
+            row = count(plan, modules[row.kernel], timer, protocol.mode).into(row, sms)
+        found.append(row)
+    return found
+
+
 def random_operands(
-    shape: tuple[int, int, int], types: str = "fp32", seed: int = 0
+    shape: tuple[int, int, int], types: str = "fp32", seed: int = 0, layout: str = PLAIN
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """A, B normal random and C, on the GPU. Zeros or repeats would draw less power."""
+    """A, B normal random and C, on the GPU. Zeros or repeats would draw less power.
+
+    layout: where it has a t, A or B is a transposed view.
+    """
     import torch
 
     M, N, K = shape
     given, made = (getattr(torch, name) for name in (precision(types).given, precision(types).made))
     generator = torch.Generator("cuda").manual_seed(seed)
-    A = torch.randn(M, K, device="cuda", generator=generator).to(given)
-    B = torch.randn(K, N, device="cuda", generator=generator).to(given)
+    A, B = (
+        torch.randn(size, device="cuda", generator=generator).to(given) for size in ((M, K), (K, N))
+    )
+    A, B = (
+        t.t().contiguous().t() if how == "t" else t for t, how in zip((A, B), layout, strict=True)
+    )
     return A, B, torch.empty(M, N, dtype=made, device="cuda")
 
 

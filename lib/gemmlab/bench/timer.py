@@ -1,6 +1,6 @@
-"""How one launch is timed on a GPU: events around it, caches as asked, the clock behind it.
+"""How one launch is timed on a GPU: events around it, caches as asked, no clock in between.
 
-`GpuTimer` does what the modes of a benchmark (modes.py) need; tests put a fake in its place.
+`GpuTimer` does what the modes of a benchmark (interleaving.py) need; tests put a fake in its place.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..gpu.probes import Clock
+from ..gpu.probes import hold
 from ..gpu.telemetry import Gpu, Monitor
 
 # An event pair around one launch reads 2 to 5 us too much. Below this time per launch that shows,
@@ -31,44 +31,34 @@ class Launch:
     batch: int = 1
 
 
-@dataclass(frozen=True)
-class Sample:
-    """One timing: microseconds per launch, and the SM clock right behind it."""
-
-    time_us: float
-    clock_mhz: float
-
-
 @dataclass
 class Timing:
-    """All samples of one kernel, and its ratio to the baseline (above 1 if faster)."""
+    """All samples of one kernel, microseconds per launch, and its ratio to the baseline (above 1 if
+    faster)."""
 
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[float] = field(default_factory=list)
     ratio: float | None = None
     power_w: float | None = None
 
     @property
     def time_us(self) -> float:
         """Median time of a launch."""
-        return statistics.median(s.time_us for s in self.samples)
-
-    @property
-    def clock_mhz(self) -> float:
-        """Median SM clock."""
-        return statistics.median(s.clock_mhz for s in self.samples)
+        return statistics.median(self.samples)
 
     @property
     def spread(self) -> tuple[float, float]:
         """10th and 90th percentile of the time."""
-        times = [s.time_us for s in self.samples]
-        return percentile(times, 0.1), percentile(times, 0.9)
+        return percentile(self.samples, 0.1), percentile(self.samples, 0.9)
 
 
 class Timer(Protocol):
-    """What the modes need of a clock."""
+    """What the modes need of a GPU."""
 
-    def time(self, launch: Launch) -> Sample:
-        """Time one call, with the caches as the timer was made for."""
+    def time(self, launch: Launch, before: Callable[[], object] | None = None) -> float:
+        """Microseconds per launch of one call, with the caches as the timer was made for.
+
+        before: what to do in front of it, when the caches are ready.
+        """
 
     def estimate(self, launch: Launch) -> float:
         """Microseconds per launch, roughly; the first launch of a kernel happens here."""
@@ -118,21 +108,22 @@ class GpuTimer:
             size = max(4 * l2_bytes, 64 << 20)
             self._flush = torch.empty(size, dtype=torch.uint8, device="cuda")
         self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        self._clock = Clock()
         self.monitor = Monitor(Gpu(device))
 
-    def time(self, launch: Launch) -> Sample:
-        """Time one call of `launch`."""
+    def time(self, launch: Launch, before: Callable[[], object] | None = None) -> float:
+        """Microseconds per launch of one call of `launch`, with `before` in front of it."""
         if self._flush is not None:
             self._flush.zero_()
         else:
             launch.call()
+        if before is not None:
+            before()
         return self._timed(launch.call, launch.batch)
 
     def estimate(self, launch: Launch) -> float:
         """Microseconds per launch: the best of three, or the first if that took over 0.1 s."""
-        first = self.time(launch).time_us
-        return first if first > 1e5 else min(self.time(launch).time_us for _ in range(3))
+        first = self.time(launch)
+        return first if first > 1e5 else min(self.time(launch) for _ in range(3))
 
     def heat(self, launch: Launch, seconds: float) -> None:
         """Launch for `seconds`, so that the clock has left its idle state."""
@@ -159,20 +150,19 @@ class GpuTimer:
                 launch.call()
 
         begin = time.monotonic()
-        done: list[tuple[float, Sample]] = []
+        done: list[tuple[float, float]] = []
         while time.monotonic() < begin + seconds or len(done) < 3:
             started = time.monotonic()
             done.append((started, self._timed(stretch, many * launch.batch)))
         since = begin + (time.monotonic() - begin) * 2 / 3
-        kept = [sample for started, sample in done if started >= since] or [done[-1][1]]
+        kept = [time_us for started, time_us in done if started >= since] or [done[-1][1]]
         return Timing(kept, power_w=self.monitor.median("power_w", since))
 
-    def _timed(self, call: Callable[[], object], launches: int) -> Sample:
-        self._clock.hold()
+    def _timed(self, call: Callable[[], object], launches: int) -> float:
+        hold()
         self._start.record()
         call()
         self._end.record()
-        self._clock.start()
         self.monitor.poll()  # while the GPU is busy
         self._end.synchronize()
-        return Sample(1000 * self._start.elapsed_time(self._end) / launches, self._clock.mhz())
+        return 1000 * self._start.elapsed_time(self._end) / launches

@@ -13,8 +13,8 @@ from ..display.numbers import show_rate, show_share, show_size, show_time
 from ..display.table import Shown, Table
 from ..gpu import requirements
 from ..gpu.telemetry import environment
-from ..measurements.currency import STALE
 from ..measurements.rows import how_measured
+from ..measurements.staleness import STALE
 from ..measurements.trials import Shape, TuningTrial, choose
 from ..run import tuned
 from ..run.backend import default_backend
@@ -22,8 +22,9 @@ from ..run.kernel import Kernel
 from ..run.kernel import kernel as handle_of
 from ..steps import registry
 from ..steps.spec import KernelSpec
-from .bench import check_counts, shapes_of, why_not_here
+from .bench import check_counts, why_not_here
 from .protocol import Protocol, measure, tf32_off
+from .shapes import shapes_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,7 +102,7 @@ def tune(
     recorded tuning is shown instead, and says so.
 
     samples: timings of a configuration at a shape. seconds: the most that they may take together.
-    again: measure what is known, too.
+    again: measure also what the cache already has.
     Raises ArgumentError for a step without configurations, WrongResultError for a configuration
     whose result is wrong, MeasurementError for what was not recorded, BackendError where the GPU
     backend is asked for and there is no GPU.

@@ -12,6 +12,7 @@ from ..gpu.sandbox import context_watch
 from ..run.backend import device_for
 from ..run.kernel import Kernel
 from ..run.kernel import kernel as handle_of
+from ..sim.findings import once, told
 from ..steps.spec import KernelSpec
 from .compare import bytes_of
 from .coverage import Coverage
@@ -29,14 +30,14 @@ def check(
     precisions: Sequence[str] | None = None,
     allow_slow: bool = False,
 ) -> CheckReport:
-    """Run a step at its limits, alpha and beta, and compare with an fp64 reference.
+    """Run a step at its limits, with several alpha and beta, and compare with an fp64 reference.
 
-    Without `shapes` these are: fewer and more k tiles than stages, several tiles, edges, no k,
-    other addresses; in each configuration, in precisions that take turns. C starts as NaN where
-    beta is 0. On the simulator every run is traced for races and other findings; blocks come in
-    several orders, which may not change a bit of C; steps whose blocks take several tiles, or cut
-    them, run on GPUs of 2 and of 5 SMs, too. The report's `verdict` is "clean" (`ok`), "finding",
-    "wrong" or "incomplete"; its `coverage` says what was run.
+    Without `shapes`, the runs are: fewer and more k tiles than stages, several tiles, edges, K = 0,
+    other addresses; in each configuration, with the precisions taking turns. C starts as NaN where
+    beta is 0. On the simulator every run is traced for races and other findings. Blocks run in
+    several orders, which must not change a bit of C. Steps whose blocks compute several tiles, or
+    cut tiles, also run on simulated GPUs of 2 and of 5 SMs. The report's `verdict` is "clean"
+    (`ok`), "finding", "wrong" or "incomplete"; its `coverage` says what was run.
 
     shapes: (M, N, K) to run instead, each with all alpha and beta; the verdict is then of these.
     device: "cuda" or "cpu" (the simulator); None: the GPU if there is one. precisions: some of
@@ -58,7 +59,7 @@ def check(
     # After a run that did not end nothing else was tried, which the report says already.
     left = () if shapes or handle.config or runner.stopped else covered.lacks()
     given = "at the shapes given" if shapes else "in the precisions given" if precisions else ""
-    findings = tuple(handle.source.in_the_cell(str(found)) for found in runner.findings)
+    findings = tuple(once(handle.source.in_the_cell(text)) for text in told(runner.findings))
     found = (runner.cases, findings, covered.words(), (*runner.left_out, *left))
     return CheckReport(handle.title, backend, *found, given=given)
 

@@ -26,13 +26,18 @@ _MARGIN = 64  # elements behind a matrix
 
 
 class Placed:
-    """A matrix inside a buffer of NaN: reading past it spoils the result, writing past it shows."""
+    """A matrix inside a buffer of NaN: reading past it spoils the result, writing past it shows.
 
-    def __init__(self, values: torch.Tensor, offset: int) -> None:
+    turned: it lies there as its transpose.
+    """
+
+    def __init__(self, values: torch.Tensor, offset: int, turned: bool = False) -> None:
         end = offset + values.numel()
         self._buffer = values.new_full((end + _MARGIN,), math.nan)
         self._outside = (slice(0, offset), slice(end, None))
-        self.matrix = self._buffer[offset:end].view(values.shape)
+        shape = values.t().shape if turned else values.shape
+        lies = self._buffer[offset:end].view(shape)
+        self.matrix = lies.t() if turned else lies
         self.matrix.copy_(values)
 
     def intact(self) -> bool:
@@ -80,7 +85,8 @@ def problem(run: Run, device: str) -> Problem:
     if beta != 0:
         C = torch.randn(M, N, generator=torch.Generator().manual_seed(1)).to(device, made)
     three = (given.A, given.B, C)
-    a, b, c = (Placed(t, offset) for t, offset in zip(three, run.offsets, strict=True))
+    turned = (letter == "t" for letter in f"{run.layout}n")
+    a, b, c = map(Placed, three, run.offsets, turned)
     return Problem(a, b, c, *_reference(given, C, run.factors, types))
 
 
@@ -130,9 +136,17 @@ def describe(spec: KernelSpec, given: Problem, error: torch.Tensor, config: str 
     row, col = (int(i) for i in wrong.nonzero()[0])
     BM, BN, _ = spec.tile_of(config)
     nan = int(C.isnan().sum())
+    if nan == C.numel():
+        return (
+            "all of C is NaN, as it was before the launch: nothing was written, or all of it was "
+            "made from NaN; look at the store to C, at the grid, and whether C is read with beta 0"
+        )
     never = f", {nan} of them NaN (never written, or made from NaN)" if nan else ""
-    return (
+    said = (
         f"{count} of {C.numel()} elements wrong{never}; the first is C[{row}, {col}] = "
-        f"{float(C[row, col]):.6g}, expected {float(given.wide[row, col]):.6g}; it is element "
-        f"({row % BM}, {col % BN}) of tile ({row // BM}, {col // BN})"
+        f"{float(C[row, col]):.6g}, expected {float(given.wide[row, col]):.6g}"
     )
+    if (BM, BN) == (1, 1):  # of a kernel that does not say what its tile is
+        return said
+    place = f"element ({row % BM}, {col % BN}) of tile ({row // BM}, {col // BN})"
+    return f"{said}; it is {place}"

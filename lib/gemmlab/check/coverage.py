@@ -59,6 +59,8 @@ class Coverage:
             said.append(f"GPUs of {', '.join(_in_order(machines))} SMs")
             said.append(f"blocks in {len({run.order for run in runs})} orders")
         said.append(f"types: {'; '.join(types)}")
+        layouts = _in_order(run.layout for run in runs)
+        said += [f"layouts: {'; '.join(layouts)}"] * (len(layouts) > 1)
         configs = [config for config in _in_order(run.config for run in runs) if config]
         return (*said, *([f"configurations: {'; '.join(configs)}"] if configs else []))
 
@@ -75,10 +77,13 @@ class Coverage:
             if not any(one.run.order for one in self._done):
                 lacks.append("no run had its blocks in another order")
         added = {one.run.factors[1] != 0 for one in self._done}
+        added |= set() if spec.scales else {True}  # a kernel without beta has no such runs
         lacks += [f"no run had beta {'other than' if b else '='} 0" for b in {True, False} - added]
         lacks += [f"no run had a ragged {name}" for name in self._whole_only()]
         if spec.takes_any_address and not any(any(one.run.offsets) for one in self._done):
             lacks.append("no run had a misaligned address")
+        there = {one.run.layout for one in self._done}
+        lacks += [f"no run had layout {name}" for name in spec.layouts if name not in there]
         return tuple(f"not covered: {what}" for what in lacks)
 
     def _depth_words(self) -> list[str]:

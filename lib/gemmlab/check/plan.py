@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from ..core.layout import PLAIN
 from ..core.precision import PRECISIONS
 from ..steps.spec import KernelSpec
 
@@ -33,7 +34,7 @@ class Run:
 
     shape: M, N, K. factors: alpha and beta. config: "" if the step chooses. offsets: the elements
     by which A, B and C begin behind an aligned address. sms: of the simulated GPU, 0 for the usual
-    one. order: in which its blocks are dispatched.
+    one. order: in which its blocks are dispatched. layout: how A and B lie in memory.
     """
 
     shape: Shape
@@ -43,6 +44,7 @@ class Run:
     offsets: tuple[int, int, int] = (0, 0, 0)
     sms: int = 0
     order: int = 0
+    layout: str = PLAIN
 
 
 @dataclass(frozen=True)
@@ -147,11 +149,19 @@ def default_runs(
         own, first = limits(spec, config), number % len(precisions)
         types = [*precisions[first:], *precisions[:first]]
         runs += (_thorough if number == 0 else _brief)(own, config, types)
+        runs += _turned(own, config, types[0], brief=number > 0)
         if backend == "sim":
             runs += _machines(own, config, types, brief=number > 0)
         else:
             runs += _large(own, config, types)
-    return list(dict.fromkeys(runs))
+    return _allowed(spec, runs)
+
+
+def _allowed(spec: KernelSpec, runs: Iterable[Run]) -> list[Run]:
+    """Each once; of a kernel without alpha and beta, plain products only."""
+    plain = (1.0, 0.0)
+    kept = (run if spec.scales else replace(run, factors=plain) for run in runs)
+    return list(dict.fromkeys(kept))
 
 
 def given_runs(
@@ -168,7 +178,22 @@ def given_runs(
         for i, factors in enumerate(ALPHA_BETA)
     ]
     runs += [Run(shape, ADDED, other, configs[0]) for other in others for shape in shapes]
-    return runs + [Run(shape, ADDED, first, one) for one in configs[1:] for shape in shapes]
+    runs += [
+        Run(shape, ADDED, first, configs[0], layout=layout)
+        for layout in spec.layouts[1:]
+        for shape in shapes
+        if _has_layouts(shape)
+    ]
+    runs += [Run(shape, ADDED, first, one) for one in configs[1:] for shape in shapes]
+    return _allowed(spec, runs)
+
+
+def _has_layouts(shape: Shape) -> bool:
+    """Whether a transposed view lies in memory in another way than a matrix of its shape.
+
+    One of a single row or column, or without elements, does not.
+    """
+    return min(shape) > 1
 
 
 def few_shapes(spec: KernelSpec) -> list[Shape]:
@@ -211,6 +236,24 @@ def _brief(own: Limits, config: str, precisions: Sequence[str]) -> Iterator[Run]
         yield Run(shape, (ADDED, SCALED)[i % 2], precisions[i % len(precisions)], config)
     yield Run(shapes[2], SCALED, precisions[0], config)
     yield from _addresses(own, config, precisions, brief=True)
+
+
+def _turned(own: Limits, config: str, precision: str, brief: bool) -> Iterator[Run]:
+    """The other layouts of A and B: whole tiles, edges, rows of each alignment, odd addresses.
+
+    In one precision, as each layout is compiled apart. brief: few shapes.
+    """
+    (BM, BN, _), deep = own.tile, own.deep
+    shapes = [own.fit(BM, BN, own.deep_whole), own.fit(BM + 3, BN + 5, deep)]
+    shapes += own.stores()[1::2] if brief else [*own.edges(), *own.stores()]
+    shapes = [shape for shape in shapes if _has_layouts(shape)]
+    places = [(0, 0, 0), (1, 1, 1), (0, 8, 0)]
+    for layout in own.spec.layouts[1:]:
+        for i, shape in enumerate(shapes):
+            factors = (ADDED, SCALED)[i % 2]
+            yield Run(shape, factors, precision, config, layout=layout)
+        for offsets in () if brief else places[1:]:
+            yield Run(shapes[0], ADDED, precision, config, offsets, layout=layout)
 
 
 def _machines(own: Limits, config: str, precisions: Sequence[str], brief: bool) -> Iterator[Run]:

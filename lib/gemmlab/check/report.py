@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.layout import PLAIN
 from ..core.precision import precision
 from ..display.table import Judgement, Shown
 
@@ -18,7 +21,7 @@ class Case:
     config: the configuration, of a step that has several; empty if the step chose. precision: the
     types of A, B and C, such as "bf16". offsets: the elements by which A, B and C begin behind an
     aligned address. sms: of a simulated GPU that is smaller than usual, else 0. order: in which
-    blocks were dispatched, 0 by number.
+    blocks were dispatched, 0 by number. layout: how A and B lie in memory, "nt" for B as (N, K).
     """
 
     M: int
@@ -33,6 +36,7 @@ class Case:
     offsets: tuple[int, int, int] = (0, 0, 0)
     sms: int = 0
     order: int = 0
+    layout: str = PLAIN
 
     def __str__(self) -> str:
         return "".join(
@@ -40,6 +44,7 @@ class Case:
                 f"M={self.M} N={self.N} K={self.K} alpha={self.alpha} beta={self.beta}",
                 f" {self.precision}" * (self.precision != "fp32"),
                 f" [{self.config}]" * bool(self.config),
+                f" layout {self.layout}" * (self.layout != PLAIN),
                 " A+{} B+{} C+{}".format(*self.offsets) * any(self.offsets),
                 f" on {self.sms} SMs" * bool(self.sms),
                 f" in order {self.order}" * bool(self.order),
@@ -112,5 +117,24 @@ class CheckReport(Shown):
         )
 
     def _items(self) -> list[str]:
-        bad = [str(case) for case in self.cases if case.problem]
-        return [f"  {item}" for item in (*self.findings, *bad, *self.lacks)]
+        return [f"  {item}" for item in (*self.findings, *grouped(self.cases), *self.lacks)]
+
+
+_VARIES = re.compile(r"-?\d[\d.,]*(?:e[+-]?\d+)?|\binf\b|\bnan\b")
+
+
+def grouped(cases: Iterable[Case]) -> list[str]:
+    """The wrong cases, those that fail alike as one line: the first of them, and how many more.
+
+    Two fail alike if they have the same precision and their problems differ in numbers only.
+    """
+    alike: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        if case.problem:
+            key = (case.precision, _VARIES.sub("#", case.problem))
+            alike.setdefault(key, []).append(case)
+    return [f"{group[0]}{_and_more(group)}" for group in alike.values()]
+
+
+def _and_more(group: list[Case]) -> str:
+    return f" (and {len(group) - 1} more like it)" if len(group) > 1 else ""

@@ -33,8 +33,8 @@ class Runner:
 
     Ends early, with what was found, after a run that does not come to its end, and after
     BUDGET_SECONDS. A shape whose simulation would take minutes is left out. modules: what the
-    simulator runs in each precision, as far as another check of the same kernel has compiled it.
-    stopped: a run did not come to its end.
+    simulator runs in each precision and layout, as far as another check of the same kernel has
+    compiled it. stopped: a run did not come to its end.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Runner:
         device: str,
         backend: str,
         allow_slow: bool,
-        modules: dict[str, SimModule] | None = None,
+        modules: dict[tuple[str, str], SimModule] | None = None,
     ) -> None:
         self._handle, self._device, self._backend = handle, device, backend
         self._allow_slow = allow_slow
@@ -61,7 +61,7 @@ class Runner:
     def run(self, runs: Sequence[Run]) -> None:
         """Run all, one after the other."""
         if self._backend == "sim":
-            self._compile({run.precision for run in runs})
+            self._compile({(run.precision, run.layout) for run in runs})
         end = _processor_seconds() + BUDGET_SECONDS
         for i, run in enumerate(progress.bar(runs, f"checking {self._handle.title}")):
             if self.stopped:
@@ -91,12 +91,12 @@ class Runner:
         """Each once, however many runs have it."""
         return tuple(self._findings.values())
 
-    def _compile(self, precisions: Iterable[str]) -> None:
+    def _compile(self, builds: Iterable[tuple[str, str]]) -> None:
         """Once: looking whether a library is still that of its sources takes as long as a run."""
         with progress.busy(f"compiling {self._handle.title}"):
-            for name in sorted(precisions):
-                if name not in self._modules:
-                    self._modules[name] = sim.compile_step(self._handle, name)
+            for one in sorted(builds):
+                if one not in self._modules:
+                    self._modules[one] = sim.compile_step(self._handle, *one)
 
     def _one(self, run: Run) -> None:
         given = problem(run, self._device)
@@ -134,7 +134,7 @@ class Runner:
         trace = handle.traced(
             (A, B, C),
             run.factors,
-            module=self._modules[run.precision],
+            module=self._modules[run.precision, run.layout],
             sms=run.sms or SMS,
             order=run.order,
             allow_slow=self._allow_slow,
@@ -182,4 +182,5 @@ def _case(run: Run, error: float, said: str) -> Case:
         offsets=run.offsets,
         sms=run.sms,
         order=run.order,
+        layout=run.layout,
     )

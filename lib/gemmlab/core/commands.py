@@ -23,9 +23,32 @@ def run(command: Sequence[str], what: str, work: Path) -> tuple[int, str]:
     with all that it started. Raises BackendError if it is not there, cannot be started, or takes
     longer.
     """
-    tool, limit = Path(command[0]).name, seconds_set("GEMMLAB_COMPILE_S", LIMIT_SECONDS)
+    (ended,) = run_together([command], what, work)
+    return ended
+
+
+def run_together(commands: Sequence[Sequence[str]], what: str, work: Path) -> list[tuple[int, str]]:
+    """What `run` returns, of several programs that run at the same time."""
+    limit = seconds_set("GEMMLAB_COMPILE_S", LIMIT_SECONDS)
+    started: list[subprocess.Popen[str]] = []
     try:
-        process = subprocess.Popen(
+        started.extend(_start(command, what, work) for command in commands)
+        # One that is not read yet waits when its pipe is full.
+        said = [one.communicate(timeout=limit)[1] for one in started]
+        return [(one.returncode, text) for one, text in zip(started, said, strict=True)]
+    except subprocess.TimeoutExpired:
+        raise BackendError(
+            f"{Path(commands[0][0]).name}: has not built {what} within {limit:g} s and was ended; "
+            "see whether it runs on its own, or give it longer with GEMMLAB_COMPILE_S=SECONDS"
+        ) from None
+    finally:
+        for one in started:
+            _end(one)
+
+
+def _start(command: Sequence[str], what: str, work: Path) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -38,19 +61,14 @@ def run(command: Sequence[str], what: str, work: Path) -> tuple[int, str]:
     except OSError as error:
         why = "not found" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
         raise BackendError(
-            f"{tool}: {why}, and {what} cannot be built without it. Install it (Debian and Ubuntu: "
-            "apt install g++ binutils; Fedora: dnf install gcc-c++ binutils)"
+            f"{Path(command[0]).name}: {why}, and {what} cannot be built without it. Install it "
+            "(Debian and Ubuntu: apt install g++ binutils; Fedora: dnf install gcc-c++ binutils)"
         ) from None
-    try:
-        _, said = process.communicate(timeout=limit)
-    except subprocess.TimeoutExpired:
-        raise BackendError(
-            f"{tool}: has not built {what} within {limit:g} s and was ended; see whether it runs "
-            "on its own, or give it longer with GEMMLAB_COMPILE_S=SECONDS"
-        ) from None
-    finally:
-        if process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    return process.returncode, said
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process that still runs, with all that it started."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

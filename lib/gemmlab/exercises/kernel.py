@@ -11,20 +11,24 @@ from .. import sim
 from ..bench.bench import bench, why_not_here
 from ..check.check import check
 from ..check.plan import few_shapes
-from ..check.report import Case, CheckReport
+from ..check.report import CheckReport, grouped
 from ..core import arguments
 from ..core.errors import ArgumentError, ContextLostError, LaunchError
 from ..run.backend import default_backend
 from ..run.kernel import Kernel, kernel
 from ..sim.counts import OPS, LineCount
+from ..sim.findings import once, told
 from ..sim.trace import Trace
 from ..steps import registry
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
 from ..steps.text import without_comments
+from .flow import Seen
+from .properties import NotYetError, Property, checked
 from .verdict import Verdict
 
 _SHOWN = 3  # lines named in a hint
+_DEPTH = 6  # k tiles of the run in which the order of events is looked at
 _WHERE = {"cuda": "on the GPU", "cpu": "on the simulator"}
 _Limits = Mapping[str, Mapping[str, int]]  # counter -> operation ("": all) -> the most allowed
 
@@ -38,10 +42,6 @@ class _Rival:
     size: int
 
 
-class _NotYetError(Exception):
-    """The first thing that keeps an answer from being a solution: a message, perhaps with items."""
-
-
 def judge(  # what an exercise may ask for, each by its name
     k: str | Kernel,
     *,
@@ -53,40 +53,54 @@ def judge(  # what an exercise may ask for, each by its name
     size: int = 4096,
     differs: bool = True,
     shape: tuple[int, int, int] | None = None,
+    does: Property | Sequence[Property] = (),
 ) -> Verdict:
-    """Judge the kernel `k`: values in small products, then counters of the simulator, then speed.
+    """Judge the kernel `k`: values in small products, what it does, counters, then speed.
 
     conflicts: the most bank conflicts, of all accesses together or by operation ("ld.shared").
     wavefronts, sectors: the most, by operation. They are those of a run at `shape` (M, N, K): if
     not given, one tile of the step that the kernel is like. faster_than: a step that it has to be
-    `by` times as fast as, at M = N = K = `size`, both measured in turns; without a GPU that is left
-    out, and the verdict says so. differs: the parent's code as it is does not count as an answer.
+    `by` times as fast as, at M = N = K = `size`, measured in turns; left out without a GPU. does:
+    what it has to do, such as lab.exercises.overlap(1). differs: not the parent's code as it is.
     Raises ArgumentError for operations that there are not, BuildError and BackendError.
     """
     handle = kernel(k)
-    rival = None if faster_than is None else _Rival(kernel(faster_than), by, size)
-    for one in (handle, rival.kernel) if rival else ():
-        one.spec.check_sizes(*[arguments.size("size", size)] * 3)
-    counted_at = _tile(handle.spec) if shape is None else _shape(handle.spec, shape)
-    limits = _limits(conflicts, wavefronts, sectors)
+    rival = _rival(handle, faster_than, by, size)
+    limits, conditions = _limits(conflicts, wavefronts, sectors), checked(does)
     try:
         if differs:
             _refuse_unchanged(handle)
-        notes = _values(handle)
+        counted_at = _tile(handle.spec) if shape is None else _shape(handle.spec, shape)
+        notes = [*_values(handle), *_does(handle, conditions)]
         notes += _counts(handle, limits, counted_at) if limits else []
         notes += _speed(handle, rival) if rival else []
-    except _NotYetError as why:
-        return Verdict(False, why.args[0], tuple(_said(handle, why.args[1:])))
-    except ContextLostError:
-        raise
+    except NotYetError as why:
+        said = handle.source.in_the_cell(why.args[0])
+        return Verdict(False, said, tuple(_said(handle, why.args[1:])))
     except LaunchError as error:
+        if isinstance(error, ContextLostError):
+            raise
         return Verdict(False, handle.source.in_the_cell(str(error)))
     return Verdict(True, "; ".join(notes) + ".")
 
 
+def _rival(handle: Kernel, faster_than: str | Kernel | None, by: float, size: int) -> _Rival | None:
+    if faster_than is None:
+        return None
+    rival = _Rival(kernel(faster_than), by, size)
+    for one in (handle, rival.kernel):
+        one.spec.check_sizes(*[arguments.size("size", size)] * 3)
+    return rival
+
+
 def _shape(spec: KernelSpec, given: Sequence[int]) -> tuple[int, int, int]:
     shape = arguments.shape_of("shape", given)
-    spec.check_sizes(*shape)
+    if not spec.fits(*shape):
+        needs, given_ = ("M={} N={} K={}".format(*sizes) for sizes in (spec.multiple_of, shape))
+        raise NotYetError(
+            f"it takes multiples of {needs} only, and the exercise runs it at {given_}; use a "
+            "smaller tile."
+        )
     return shape
 
 
@@ -123,7 +137,7 @@ def _check_operations(limits: _Limits) -> None:
 
 def _refuse_unchanged(handle: Kernel) -> None:
     if handle.parent and _code(handle) == _code(registry.program(handle.parent)):
-        raise _NotYetError(
+        raise NotYetError(
             f"this is the unchanged code of {handle.parent}; the exercise asks for a change."
         )
 
@@ -139,9 +153,9 @@ def _values(handle: Kernel) -> list[str]:
     shapes = few_shapes(handle.spec)
     # First what has a line, at a shape with more than one tile in the direction of K.
     findings = sim.trace(handle, *max(shapes, key=lambda shape: shape[2])).findings
-    found = tuple(map(str, findings))
+    found = told(findings)
     if any(finding.fatal for finding in findings):
-        raise _NotYetError("it does not run to its end in the simulator:", *found)
+        raise NotYetError("it does not run to its end in the simulator:", *found)
     notes = []
     first, last = handle.spec.precisions[0], handle.spec.precisions[-1]
     # The simulator compiles each precision for seconds: two have every type of A, B and of C.
@@ -157,16 +171,32 @@ def _refuse_wrong(report: CheckReport, findings: tuple[str, ...], where: str) ->
     bad = [case for case in report.cases if case.problem]
     if not bad and not findings:
         if report.lacks:
-            raise _NotYetError(f"not everything could be run {where}:", *report.lacks)
+            raise NotYetError(f"not everything could be run {where}:", *report.lacks)
         return
     what = f"wrong in {len(bad)} of {len(report.cases)} cases {where}"
     what = what if bad else f"the values come out right {where}, but it finds"
-    raise _NotYetError(f"{what}:", *findings[: _SHOWN - 1], *map(_case, bad[:1]))
+    raise NotYetError(f"{what}:", *findings[: _SHOWN - 1], *grouped(bad)[:1])
 
 
-def _case(case: Case) -> str:
-    sizes = f"M={case.M} N={case.N} K={case.K} alpha={case.alpha:g} beta={case.beta:g}"
-    return f"{sizes}: {case.problem}"
+def _does(handle: Kernel, conditions: Sequence[Property]) -> list[str]:
+    """What the kernel does, against what is asked for."""
+    seen: dict[tuple[int, int], Seen] = {}
+    notes = []
+    for one in conditions:
+        if one.grid not in seen:
+            seen[one.grid] = _journaled(handle, one.grid)
+        notes.append(one.look(seen[one.grid]))
+    return notes
+
+
+def _journaled(handle: Kernel, grid: tuple[int, int]) -> Seen:
+    """A run of so many rows and columns of tiles, deep if there is one tile."""
+    BM, BN, BK = handle.spec.tile
+    of_m, of_n, of_k = handle.spec.multiple_of
+    depth = BK * (_DEPTH if grid == (1, 1) else 1)
+    sizes = zip((BM * grid[0], BN * grid[1], max(depth, 16)), (of_m, of_n, of_k), strict=True)
+    M, N, K = (-(-size // of) * of for size, of in sizes)
+    return Seen(sim.trace(handle, M, N, K, journal=True), handle.spec.tile, handle)
 
 
 def _counts(handle: Kernel, limits: _Limits, shape: tuple[int, int, int]) -> list[str]:
@@ -174,13 +204,33 @@ def _counts(handle: Kernel, limits: _Limits, shape: tuple[int, int, int]) -> lis
     trace = sim.trace(handle, *shape)
     at = "M={} N={} K={}".format(*shape)
     if trace.findings:
-        raise _NotYetError(f"at {at} the simulator finds:", *trace.findings)
+        raise NotYetError(f"at {at} the simulator finds:", *told(trace.findings))
     notes = [
         _count(trace, name, op, most, at)
         for name, given in limits.items()
         for op, most in given.items()
     ]
+    if "sectors" not in limits and handle.spec.parent:
+        _refuse_more_loads(handle.spec.parent, trace, at)
     return [f"at {at} {', '.join(notes)}"]
+
+
+def _refuse_more_loads(parent: str, trace: Trace, at: str) -> None:
+    """What is saved in shared memory may not be loaded from global memory instead."""
+    spec = registry.get(parent)
+    if not spec.fits(trace.M, trace.N, trace.K):
+        return
+    known = _loaded(sim.trace(parent, trace.M, trace.N, trace.K))
+    if (found := _loaded(trace)) > known:
+        raise NotYetError(
+            f"at {at} it loads {found:,} sectors from global memory, and {parent} {known:,}; the "
+            "tiles are to be loaded as often as before, and used from shared memory"
+        )
+
+
+def _loaded(trace: Trace) -> int:
+    loads = ("ld.global", "cp.async.global", "tma.load")
+    return sum(line.sectors for line in trace.lines if line.op in loads)
 
 
 def _count(trace: Trace, name: str, op: str, most: int, at: str) -> str:
@@ -194,7 +244,7 @@ def _count(trace: Trace, name: str, op: str, most: int, at: str) -> str:
     worst = sorted(lines, key=lambda line: -getattr(line, name))[:_SHOWN]
     allowed = f"at most {most:,} {'is' if most == 1 else 'are'}" if most else "none are"
     items = [f"{line.file}:{line.line}: {_costs(line, name)}" for line in worst]
-    raise _NotYetError(f"{said} at {at}; {allowed} allowed:", *items)
+    raise NotYetError(f"{said} at {at}; {allowed} allowed:", *items)
 
 
 def _costs(line: LineCount, name: str) -> str:
@@ -215,10 +265,12 @@ def _speed(handle: Kernel, rival: _Rival) -> list[str]:
     ours, theirs = (result.row(one.title, size).time_us for one in (handle, other))
     said = f"{theirs / ours:.3g} times as fast as {other.title} at {size}, measured in turns"
     if theirs / ours < rival.by:
-        raise _NotYetError(f"right, and {said}; {rival.by:g} times is required.")
+        raise NotYetError(f"right, and {said}; {rival.by:g} times is required.")
     return [said]
 
 
 def _said(handle: Kernel, items: Iterable[object]) -> list[str]:
     """What is wrong, with lines of the cell."""
-    return [handle.source.in_the_cell(str(item)) for item in items][:_SHOWN]
+    said = [once(handle.source.in_the_cell(str(item))) for item in items]
+    more = [f"and {len(said) - _SHOWN} more"] if len(said) > _SHOWN else []
+    return [*said[:_SHOWN], *more]

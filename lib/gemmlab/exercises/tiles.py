@@ -12,6 +12,7 @@ from ..layouts.shared import banks
 from ..layouts.shared.access import Access, Layout, Tile
 from ..layouts.shared.banks import BANK_BYTES, BANKS
 from ..layouts.shared.ldmatrix import SIDE
+from .answers import WrongAnswerError, pairs
 from .verdict import Verdict
 
 LANES = range(banks.WARP)
@@ -20,9 +21,9 @@ LANES = range(banks.WARP)
 def swizzle(layout: str, rows: int, store: str, cols: int = 128, fragment: int = 8) -> Verdict:
     """Judge a layout of a (rows, cols) tile of floats, written as for BankMap: "col ^ (row/4*8)".
 
-    It must keep aligned runs of `fragment` elements together, aligned to 16 bytes, and be free of
-    conflicts in the four 4-byte stores of a thread, of which the first goes to `store` ("row =
-    lane%4*4; col = lane/4") and each next one row further, and in the 16-byte loads of fragments.
+    It must keep aligned runs of `fragment` elements together, aligned to 16 bytes. The 16-byte
+    loads of fragments must have no conflict, and neither may the four 4-byte stores of a thread:
+    the first one goes to `store` ("row = lane%4*4; col = lane/4"), each later one to the next row.
     """
     tile = Tile(rows, cols)
     try:
@@ -61,9 +62,9 @@ def mapping(element: Callable[[int], tuple[int, int]], rows: int, cols: int) -> 
     of A and B per step of k.
     """
     try:
-        cells = [(int(row), int(col)) for row, col in map(element, LANES)]
-    except (TypeError, ValueError):
-        return Verdict(False, "the function must return a pair (row, column) for each lane.")
+        cells = pairs(element, len(LANES), "row, column")
+    except WrongAnswerError as wrong:
+        return Verdict(False, f"{wrong} (// for /?)")
     if sorted(cells) != [(r, c) for r in range(rows) for c in range(cols)]:
         return Verdict(False, f"the 32 lanes must cover {rows} rows and {cols} columns, once each.")
     a = banks.sectors([4 * 1024 * r for r, _ in cells], 4)

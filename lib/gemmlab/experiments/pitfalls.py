@@ -123,7 +123,7 @@ def _host(launch: Callable[[], object], wait: bool, samples: int = 10) -> float:
 def _events(launch: Callable[[], object], cold: bool, samples: int = 20) -> float:
     """Median microseconds by GpuTimer, the timer of every benchmark here."""
     timer = GpuTimer(cold=cold)
-    return statistics.median(timer.time(Launch("cublas", launch)).time_us for _ in range(samples))
+    return statistics.median(timer.time(Launch("cublas", launch)) for _ in range(samples))
 
 
 def _steady(launch: Callable[[], object]) -> tuple[float, float | None]:

@@ -16,7 +16,8 @@ from types import ModuleType
 
 from ..core import commands
 from ..core.cache import DIGITS, Store
-from ..core.errors import BackendError, BuildError
+from ..core.errors import BackendError, BuildError, LaunchError
+from ..core.layout import PLAIN
 from ..core.paths import kernels_folder
 from ..core.progress import busy
 from ..steps.program import Program
@@ -31,15 +32,17 @@ _BINDING = """
 #include <pybind11/pybind11.h>
 #include <cstdint>
 int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,
-           uintptr_t stream, uintptr_t workspace, int config);
+           uintptr_t stream, uintptr_t workspace, int config, int layout);
 size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha,
-                       float beta, int config);
+                       float beta, int config, int layout);
 const char* error_string(int code);
 PYBIND11_MODULE(GEMMLAB_MODULE, m) {
   using pybind11::arg;
   m.def("launch", &launch, arg("A"), arg("B"), arg("C"), arg("M"), arg("N"), arg("K"),
-        arg("alpha"), arg("beta"), arg("stream"), arg("workspace") = 0, arg("config") = -1);
-  m.def("workspace_bytes", &workspace_bytes);
+        arg("alpha"), arg("beta"), arg("stream"), arg("workspace") = 0, arg("config") = -1,
+        arg("layout") = 0);
+  m.def("workspace_bytes", &workspace_bytes, arg("A"), arg("B"), arg("C"), arg("M"), arg("N"),
+        arg("K"), arg("alpha"), arg("beta"), arg("config"), arg("layout") = 0);
   m.def("error_string", &error_string);
 }
 """
@@ -52,19 +55,20 @@ _LAUNCH = """
 #include "{path}"
 static size_t no_workspace(const GemmArgs&) {{ return 0; }}
 int launch(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha, float beta,
-           uintptr_t stream, uintptr_t workspace, int config) {{
+           uintptr_t stream, uintptr_t workspace, int config, int layout) {{
   const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
                          reinterpret_cast<void*>(C), M, N, K, alpha, beta,
-                         reinterpret_cast<void*>(workspace), config}};
+                         reinterpret_cast<void*>(workspace), config, layout}};
   const cudaError_t error = {launch}(args, reinterpret_cast<cudaStream_t>(stream));
   if (error != cudaSuccess) cudaGetLastError();  // or the next to ask takes it for its own
   return error;
 }}
 size_t workspace_bytes(uintptr_t A, uintptr_t B, uintptr_t C, int M, int N, int K, float alpha,
-                       float beta, int config) {{
+                       float beta, int config, int layout) {{
   (void)no_workspace;
   const GemmArgs args = {{reinterpret_cast<const void*>(A), reinterpret_cast<const void*>(B),
-                         reinterpret_cast<void*>(C), M, N, K, alpha, beta, nullptr, config}};
+                         reinterpret_cast<void*>(C), M, N, K, alpha, beta, nullptr, config,
+                         layout}};
   return {workspace}(args);
 }}
 const char* error_string(int code) {{ return cudaGetErrorString(static_cast<cudaError_t>(code)); }}
@@ -82,15 +86,21 @@ _HALF_FLAGS = (
 )
 
 
-def load(program: Program, precision: str = "") -> ModuleType:
+def load(program: Program, precision: str = "", layout: str = PLAIN) -> ModuleType:
     """The compiled binding of a step for a precision (its first, if not given), two functions.
 
-    launch(A, B, C, M, N, K, alpha, beta, stream, workspace=0, config=-1) -> error code
-    workspace_bytes(A, B, C, M, N, K, alpha, beta, config) -> what `workspace` needs
+    launch(A, B, C, M, N, K, alpha, beta, stream, workspace=0, config=-1, layout=0) -> error code
+    workspace_bytes(A, B, C, M, N, K, alpha, beta, config, layout=0) -> what `workspace` needs
     Raises BackendError without nvcc or a GPU, BuildError if the source does not compile.
     """
-    launch, scratch = program.launch(precision), program.spec.workspace
+    launch, scratch = program.launch(precision, layout), program.spec.workspace
     return load_source(program.source.path, launch, program.name, workspace=scratch)
+
+
+def texts(program: Program, precision: str = "", layout: str = PLAIN) -> tuple[str, str]:
+    """C++ and CUDA text of a step's binding: what `compile_binding` takes."""
+    launch, scratch = program.launch(precision, layout), program.spec.workspace
+    return _BINDING, source_text(program.source.path, launch, scratch)
 
 
 def load_source(path: Path, launch: str, name: str, *, workspace: bool = False) -> ModuleType:
@@ -108,6 +118,12 @@ def source_text(path: Path, launch: str, workspace: bool) -> str:
     """CUDA text that instantiates a launcher, and the function for its workspace if it has one."""
     scratch = workspace_name(launch) if workspace else "no_workspace"
     return _LAUNCH.format(path=path.resolve(), launch=launch, workspace=scratch)
+
+
+def checked(code: int, what: str) -> None:
+    """Raise LaunchError, naming what went wrong, unless CUDA's error code is 0."""
+    if code:
+        raise LaunchError(f"{what}: launch failed with CUDA error {code}")
 
 
 def compile_binding(name: str, cpp: str, cuda: str, headers: tuple[Path, ...]) -> ModuleType:

@@ -1,6 +1,6 @@
 """Fingerprints of machine code: a step compiled for sm_90a, and the instructions of its cubin.
 
-What is recorded with them, and what follows from them, is in `measurements/currency.py`.
+What is recorded with them, and what follows from them, is in `measurements/staleness.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from elftools.elf.elffile import ELFFile
 
 from ..core.errors import BuildError, MeasurementError
 from ..core.paths import kernels_folder
-from ..measurements.currency import TARGET, Code, load_manifest, name_of
+from ..measurements.staleness import TARGET, Code, load_manifest, name_of
 from ..steps.program import Program
 from ..steps.text import source_digest
 from .build import source_text

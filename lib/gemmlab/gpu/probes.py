@@ -1,18 +1,20 @@
-"""Small kernels that measure the GPU itself: its SM clock, and the ceilings that a GEMM meets."""
+"""Small kernels that measure the GPU itself: the ceilings that a GEMM meets."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 from types import ModuleType
 
-from ..core.errors import LaunchError
 from ..core.paths import kernels_folder
+from ..measurements.rows import CLOCK64
 from ..steps.text import included_files
-from . import build
+from . import block_clock, build
+from .block_clock import BlockClock
 
-_FILES = ("ffma", "read", "l1", "shared", "clock")
+_FILES = ("ffma", "read", "l1", "shared")
 
 _BINDING = """
 #include <pybind11/pybind11.h>
@@ -21,7 +23,6 @@ int run_ffma(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_
 int run_read(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
 int run_l1(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
 int run_shared(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
-int run_clock(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
 long long ffma_flop_per_repeat_and_sm();
 long long l1_bytes_per_repeat_and_sm();
 long long shared_bytes_per_repeat_and_sm();
@@ -30,11 +31,17 @@ PYBIND11_MODULE(GEMMLAB_MODULE, m) {
   m.def("read", &run_read);
   m.def("l1", &run_l1);
   m.def("shared", &run_shared);
-  m.def("clock", &run_clock);
   m.def("ffma_flop_per_repeat_and_sm", &ffma_flop_per_repeat_and_sm);
   m.def("l1_bytes_per_repeat_and_sm", &l1_bytes_per_repeat_and_sm);
   m.def("shared_bytes_per_repeat_and_sm", &shared_bytes_per_repeat_and_sm);
 }
+"""
+
+_BINDING_HOLD = """
+#include <pybind11/pybind11.h>
+#include <cstdint>
+int run_hold(uintptr_t in, uintptr_t out, long long bytes, int repeats, uintptr_t stream);
+PYBIND11_MODULE(GEMMLAB_MODULE, m) { m.def("hold", &run_hold); }
 """
 
 _INCLUDE = '#include "{path}"\n'
@@ -56,44 +63,25 @@ _NEAR_REPEATS = 2048  # of L1 and shared memory: 2 ms or more on an H200
 _L2_FOOTPRINT = 16 << 20  # well inside the L2 of any GPU this book runs on
 _L2_PASSES = 100
 _DRAM_FOOTPRINT = 4 << 30
+_HOLD_US = 400
 
 
-class Clock:
-    """The SM clock, from a 20 us spin launched behind the kernel in question.
+def hold() -> None:
+    """Keep the GPU from starting what is launched next, for longer than a launch takes Python.
 
-    NVML's clock reading is milliseconds old and cannot be tied to one launch; this one is made on
-    the SM itself right after the launch, and the clock does not move that fast.
+    One thread spins; the rest of the GPU and its caches stay as they were.
     """
+    import torch
 
-    MICROSECONDS = 20
-    HOLD_MICROSECONDS = 400
-
-    def __init__(self):
-        import torch
-
-        self._out, self._ignored = torch.zeros(2, 2, dtype=torch.int64, device="cuda")
-
-    def hold(self) -> None:
-        """Keep the GPU from starting what is launched next, for longer than a launch takes Python.
-
-        One thread spins; the rest of the GPU and its caches stay as they were.
-        """
-        _launch("clock", None, self._ignored, 0, self.HOLD_MICROSECONDS)
-
-    def start(self) -> None:
-        """Launch the spin on the current stream."""
-        _launch("clock", None, self._out, 0, self.MICROSECONDS)
-
-    def mhz(self) -> float:
-        """Cycles over time of the last spin. Waits for it."""
-        cycles, nanoseconds = self._out.tolist()
-        return 1000 * cycles / nanoseconds
+    stream = torch.cuda.current_stream().cuda_stream
+    build.checked(_hold_module().hold(0, 0, 0, _HOLD_US, stream), "probe hold")
 
 
 def ceilings(samples: int = 20) -> dict:
     """What this GPU reaches: FFMA rate (TFLOP/s), copy and read bandwidths (TB/s), near to far.
 
-    Each is the median of `samples` launches. `copy_tbs` counts bytes read and bytes written.
+    Each is the median of `samples` launches. `copy_tbs` counts bytes read and bytes written. The
+    clocks are the SMs' own, read by the blocks of one more launch right behind these.
     """
     import torch
 
@@ -103,15 +91,16 @@ def ceilings(samples: int = 20) -> dict:
     source = torch.randint(2**31 - 1, (large // 4,), dtype=torch.int32, device="cuda")
     target = torch.empty_like(source)
     out = torch.zeros(2, dtype=torch.int64, device="cuda")
-    clock = Clock()
 
     def seconds(launch: Callable[[], object]) -> tuple[float, float]:
-        return _median_seconds(launch, clock, samples)
+        took = median_seconds(launch, samples)
+        with BlockClock(_module()) as clock:
+            return took, clock.of(launch).mhz
 
     ffma_s, ffma_mhz = seconds(lambda: _launch("ffma", None, out, 0, _FFMA_REPEATS))
     l2_s, l2_mhz = seconds(lambda: _launch("read", source, out, _L2_FOOTPRINT, _L2_PASSES))
     dram_s, _ = seconds(lambda: _launch("read", source, out, large, 1))
-    copy_s, _ = seconds(lambda: target.copy_(source))
+    copy_s = median_seconds(lambda: target.copy_(source), samples)
     ffma_rate = flops * _FFMA_REPEATS / ffma_s
     return {
         "ffma_tflops": ffma_rate / 1e12,
@@ -126,6 +115,7 @@ def ceilings(samples: int = 20) -> dict:
         **_near("l1", source, out, seconds),
         **_near("shared", None, out, seconds),
         "samples": samples,
+        "clock": CLOCK64,
     }
 
 
@@ -143,46 +133,57 @@ def _near(name: str, source, out, seconds: Callable) -> dict[str, float]:
     }
 
 
-def _median_seconds(
-    launch: Callable[[], object], clock: Clock, samples: int
-) -> tuple[float, float]:
-    """Median time of a launch, and median SM clock (MHz) right behind it."""
+def median_seconds(launch: Callable[[], object], samples: int) -> float:
+    """Median time of a launch, by CUDA events."""
     import torch
 
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    times, clocks = [], []
+    times = []
     for i in range(samples + 3):
         start.record()
         launch()
         end.record()
-        clock.start()
         end.synchronize()
         if i >= 3:  # the first ones warm up
             times.append(start.elapsed_time(end) / 1000)
-            clocks.append(clock.mhz())
-    return statistics.median(times), statistics.median(clocks)
+    return statistics.median(times)
 
 
 def _launch(name: str, source, out, size: int, repeats: int) -> None:
     import torch
 
     stream = torch.cuda.current_stream().cuda_stream
-    address = source.data_ptr() if source is not None else 0
-    if code := getattr(_module(), name)(address, out.data_ptr(), size, repeats, stream):
-        raise LaunchError(f"probe {name}: launch failed with CUDA error {code}")
+    given, made = 0 if source is None else source.data_ptr(), out.data_ptr()
+    code = getattr(_module(), name)(given, made, size, repeats, stream)
+    build.checked(code, f"probe {name}")
 
 
-def sources() -> tuple[str, str]:
-    """C++ and CUDA text of the binding to all probes."""
+def sources(names: Sequence[str] = _FILES) -> str:
+    """CUDA text of the binding to these probes."""
     folder = kernels_folder() / "probes"
     cuda = "#include <cstdint>\n"
-    cuda += "".join(_INCLUDE.format(path=folder / f"{name}.cuh") for name in _FILES)
-    cuda += "".join(_LAUNCH.format(name=name) for name in _FILES)
-    return _BINDING, cuda + _CONSTANTS
+    cuda += "".join(_INCLUDE.format(path=folder / f"{name}.cuh") for name in names)
+    return cuda + "".join(_LAUNCH.format(name=name) for name in names)
+
+
+def texts() -> tuple[str, str]:
+    """C++ and CUDA text of all probes that are measured, with clocks in them."""
+    return block_clock.texts(_BINDING, sources() + _CONSTANTS)
 
 
 @lru_cache(maxsize=1)
 def _module() -> ModuleType:
+    files = block_clock.headers(_headers(_FILES))
+    return build.compile_binding("gemmlab_probes", *texts(), headers=files)
+
+
+@lru_cache(maxsize=1)
+def _hold_module() -> ModuleType:
+    cuda, files = sources(["hold"]), _headers(["hold"])
+    return build.compile_binding("gemmlab_hold", _BINDING_HOLD, cuda, headers=files)
+
+
+def _headers(names: Sequence[str]) -> tuple[Path, ...]:
     folder = kernels_folder() / "probes"
-    headers = {file: None for name in _FILES for file in included_files(folder / f"{name}.cuh")}
-    return build.compile_binding("gemmlab_probes", *sources(), headers=tuple(headers))
+    files = (file for name in names for file in included_files(folder / f"{name}.cuh"))
+    return tuple(dict.fromkeys(files))

@@ -21,7 +21,7 @@ from ..core.files import load_json
 from ..core.paths import kernels_folder, measurements_folder
 from ..display.numbers import show_rate
 from ..display.table import Table
-from ..measurements.currency import holds
+from ..measurements.staleness import holds
 from ..steps.program import Program
 from ..steps.registry import program
 from ..steps.spec import KernelSpec

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from .provenance import made_on, origin, origins
 from .rows import BASELINES, BenchResult, BenchRow
-from .sizes import SHAPES, SHAPES_TMA
+from .sizes import SHAPES, SHAPES_SGEMM, SHAPES_TMA
 from .store import (
     SECTIONS,
     Measurements,
     file_of,
+    gpus,
     load,
     paths,
     recorded,
@@ -23,12 +24,14 @@ __all__ = [
     "BASELINES",
     "SECTIONS",
     "SHAPES",
+    "SHAPES_SGEMM",
     "SHAPES_TMA",
     "BenchResult",
     "BenchRow",
     "Measurements",
     "TuningTrial",
     "file_of",
+    "gpus",
     "load",
     "made_on",
     "origin",

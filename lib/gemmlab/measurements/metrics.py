@@ -73,6 +73,9 @@ _LIMITS_16_BIT = {
     **LIMITS,
 }
 
+# Of a library's kernels, which cannot be built a second time. Those of several launches add up.
+CYCLES = "sm__cycles_elapsed.max"
+
 # Which of a step's launches takes longest.
 DURATION = "gpu__time_duration.sum"
 

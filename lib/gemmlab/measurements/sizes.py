@@ -9,6 +9,7 @@ SIZES = {
     "sgemm": (1024, 2048, 3072, 4096, 5120, 8192),
     "hgemm": _SIZES_16_BIT,
     "tma": _SIZES_16_BIT,
+    "wgmma": _SIZES_16_BIT,
 }
 # The steps that take any shape, and the shapes at which they meet cuBLAS: around a size, with one
 # side short, small, or long in K.
@@ -28,7 +29,16 @@ SHAPES = (
     (4096, 4096, 4100),
     (511, 513, 8191),
 )
-# The same, and sizes just beside a square, where rows may or may not be multiples of 16 bytes.
+# The same, and shapes of other kinds: one column, a few, one short row, prime sizes, a long k.
+SHAPES_SGEMM = (
+    *SHAPES,
+    (4096, 1, 4096),
+    (8191, 8, 8191),
+    (1, 8192, 4096),
+    (997, 1009, 1013),
+    (512, 512, 32768),
+)
+# The first ones, and sizes beside a square, whose rows may or may not be multiples of 16 bytes.
 SHAPES_TMA = (
     *SHAPES,
     (2056, 2040, 2056),
@@ -38,6 +48,10 @@ SHAPES_TMA = (
 )
 
 
+# Where steps that take several layouts are recorded in each of them.
+LAYOUT_SHAPES = ((4096, 4096, 4096), (4095, 4097, 4093), (64, 8192, 8192))
+
+
 def shapes_of(family: str) -> tuple[tuple[int, int, int], ...]:
     """The shapes (M, N, K) that are recorded beside the squares."""
-    return SHAPES_TMA if family == "tma" else SHAPES
+    return {"sgemm": SHAPES_SGEMM, "hgemm": SHAPES}.get(family, SHAPES_TMA)

@@ -5,13 +5,14 @@ A file `book/measurements/<gpu>.json` holds Part I's steps, `<gpu>_hgemm.json` P
 sections, each with the environment it was made in, because sections may be recorded on different
 days:
 
-- benchmark, experiments, subtiles, power, shapes: what `BenchResult.to_dict` gives, and digests of
-  the sources; benchmark may also have steps of an earlier family, to compare with in one run;
-  shapes has the steps that take any shape, at awkward ones; subtiles also has what ptxas said of
-  each variant;
+- benchmark, experiments, subtiles, power, shapes, layouts: what `BenchResult.to_dict` gives, and
+  digests of the sources; benchmark may also have steps of an earlier family, to compare with in one
+  run; shapes has the steps that take any shape, at awkward ones; layouts those that take B as (N,
+  K), in each of their layouts; subtiles also has what ptxas said of each variant;
 - tuning: every configuration of the steps that have several, as `TuningTrial.to_dict` gives them;
 - pitfalls: one product timed in several ways;
-- faults: what mistakes with the copy engine did, and for how long mbarrier.try_wait waits;
+- faults: what mistakes with the copy engine did, how fast those are that did none, and for how long
+  mbarrier.try_wait waits;
 - probes, tensor_cores: ceilings of the GPU; resources: registers, spills and shared memory per
   kernel;
 - counters, traffic, limits, arbitration: ncu's counters per kernel at one size, or why there are
@@ -20,13 +21,14 @@ days:
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..core.arguments import choice, file_path
+from ..core.arguments import choice, file_path, text
 from ..core.errors import MeasurementError
 from ..core.files import json_text, load_json, write_whole
 from ..core.paths import measurements_folder, root_without
@@ -34,17 +36,20 @@ from ..steps import registry
 from ..steps.program import Program
 from ..steps.spec import FAMILIES
 from ..steps.text import source_digest
-from .currency import CURRENT, SAME, currency, holds
 from .rows import OTHER_PRECISION, BenchResult
+from .staleness import CURRENT, SAME, holds, staleness
 from .trials import TuningTrial
 
-SCHEMA = 1
+SCHEMA = 2
+# Schema 1 has the SM clock that was read behind a launch: rows.py leaves it out and says so.
+_READABLE = (1, SCHEMA)
 SECTIONS = (
     "benchmark",
     "experiments",
     "subtiles",
     "power",
     "shapes",
+    "layouts",
     "tuning",
     "pitfalls",
     "probes",
@@ -56,7 +61,7 @@ SECTIONS = (
     "limits",
     "arbitration",
 )
-_TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes")
+_TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes", "layouts")
 # Of lists in a section: what an entry is called, and its keys.
 _KEYS = {
     ("pitfalls", "ways"): ("a way", {"way", "size", "time_us", "power_w"}),
@@ -92,7 +97,7 @@ class Measurements:
     """One recorded file.
 
     gpu: its name. sections: name -> data; one that was never recorded is missing. family: the steps
-    that were recorded, "sgemm", "hgemm" or "tma".
+    that were recorded, "sgemm", "hgemm", "tma" or "wgmma".
     """
 
     gpu: str
@@ -127,7 +132,8 @@ class Measurements:
         """
         self.section("benchmark")  # must be there
         found = self.timings()
-        kept = list(found) if experiments else [n for n in found if n in ("benchmark", "power")]
+        usual = [name for name in found if name in ("benchmark", "power")]
+        kept = [name for name in found if name != "layouts"] if experiments else usual
         rows = tuple(
             row
             for name in kept
@@ -208,7 +214,7 @@ def _command(family: str, section: str = "") -> str:
 def file_of(gpu: str, family: str = FAMILIES[0]) -> Path:
     """The file of a GPU's recording of one family of steps.
 
-    gpu: its name, "NVIDIA H200". family: "sgemm", "hgemm" or "tma".
+    gpu: its name, "NVIDIA H200". family: "sgemm", "hgemm", "tma" or "wgmma".
     """
     suffix = "" if family == FAMILIES[0] else f"_{family}"
     return measurements_folder() / f"{slug(gpu)}{suffix}.json"
@@ -223,22 +229,29 @@ def slug(gpu: str) -> str:
     return words.removeprefix("nvidia-").removeprefix("geforce-") or "gpu"
 
 
-def load(path: str | Path | None = None, family: str = FAMILIES[0]) -> Measurements:
+def load(
+    path: str | Path | None = None, family: str = FAMILIES[0], gpu: str | None = None
+) -> Measurements:
     """Read a recorded file; without a path, the newest one of a family of steps.
 
-    path: a file as `save` writes it. family: "sgemm", "hgemm" or "tma".
+    path: a file as `save` writes it. family: "sgemm", "hgemm", "tma" or "wgmma". gpu: whose
+    recording, by its name or a part of it, "H200"; None: that of $GEMMLAB_GPU, or the newest.
     Raises ArgumentError for another family, MeasurementError if the file is missing, not JSON, cut
-    short, or of another schema.
+    short, or of another schema, or if there is none of that GPU.
     """
     choice("family", family, FAMILIES)
+    gpu = text("gpu", gpu) if gpu is not None else os.environ.get("GEMMLAB_GPU")
     if path is None:
-        return _newest(family)
+        return _of_gpu(gpu, family) if gpu else _newest(family)
     path = file_path("path", path)
     again = "run `python -m gemmlab record` on a GPU, or restore the file from version control"
     data = load_json(path, again)
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+    if not isinstance(data, dict) or data.get("schema") not in _READABLE:
         found = data.get("schema") if isinstance(data, dict) else type(data).__name__
-        raise MeasurementError(f"{path.name}: has schema {found!r}, expected {SCHEMA}; {again}")
+        raise MeasurementError(
+            f"{path.name}: has schema {found!r}, expected {SCHEMA} or an older one that can be "
+            f"read; {again}"
+        )
     sections = {name: data[name] for name in SECTIONS if name in data}
     try:
         _validate(data.get("gpu"), sections)
@@ -257,13 +270,26 @@ def save(measurements: Measurements, path: str | Path | None = None) -> Path:
     return write_whole(path, json_text(measurements.to_dict()))
 
 
-def sections(families: Iterable[str], name: str) -> dict[str, dict[str, Any]]:
+def sections(
+    families: Iterable[str], name: str, gpu: str | None = None
+) -> dict[str, dict[str, Any]]:
     """A section of the newest recording of each family.
 
-    families: such as ["sgemm", "tma"]. name: one of SECTIONS. Raises MeasurementError if one has
-    none, ArgumentError for other names.
+    families: such as ["sgemm", "tma"]. name: one of SECTIONS. gpu: as for `load`. Raises
+    MeasurementError if one has none, ArgumentError for other names.
     """
-    return {family: load(family=family).section(name) for family in dict.fromkeys(families)}
+    found = dict.fromkeys(families)
+    return {family: load(family=family, gpu=gpu).section(name) for family in found}
+
+
+def gpus(family: str = FAMILIES[0]) -> tuple[str, ...]:
+    """The GPUs that have a readable recording, the newest recording first.
+
+    family: "sgemm", "hgemm", "tma" or "wgmma". Raises ArgumentError for another one,
+    MeasurementError if there is none.
+    """
+    choice("family", family, FAMILIES)
+    return tuple(dict.fromkeys(one.gpu for one in _readable(family)))
 
 
 def recorded(path: str | Path | None = None) -> BenchResult:
@@ -276,14 +302,14 @@ def recorded(path: str | Path | None = None) -> BenchResult:
 
 
 def stale(measurements: Measurements, section: str = "benchmark") -> dict[str, str]:
-    """Kernels whose recorded figures may not be theirs any more, and the word of `currency`.
+    """Kernels whose recorded figures may not be theirs any more, and the word of `staleness`.
 
     measurements: a recorded file. section: one of SECTIONS. Raises MeasurementError if it is
     missing.
     """
     digests = measurements.digests(section)
     states = {
-        spec.name: currency(Program(spec), *digests[spec.name])
+        spec.name: staleness(Program(spec), *digests[spec.name])
         for spec in registry.KERNELS
         if spec.name in digests
     }
@@ -291,6 +317,26 @@ def stale(measurements: Measurements, section: str = "benchmark") -> dict[str, s
 
 
 def _newest(family: str) -> Measurements:
+    return _readable(family)[0]
+
+
+def _of_gpu(gpu: str, family: str) -> Measurements:
+    """The recording of a GPU whose name is, or else contains, what was asked for."""
+    wanted = slug(gpu)
+    if file_of(gpu, family).exists():
+        return load(file_of(gpu, family))  # raises what is wrong with it
+    there = _readable(family)
+    if not (found := [one for one in there if wanted in slug(one.gpu)]):
+        names = ", ".join(dict.fromkeys(one.gpu for one in there))
+        raise MeasurementError(
+            f"gpu: there is no recording of {family} on {gpu!r}, only on {names}; "
+            f"`{_command(family)}` on that GPU makes one"
+        )
+    return found[0]
+
+
+def _readable(family: str) -> list[Measurements]:
+    """The recordings that are whole, the newest first. Raises MeasurementError if there is none."""
     found = paths(family)
     if not found:
         folder = "book/measurements"
@@ -307,7 +353,7 @@ def _newest(family: str) -> Measurements:
             broken.append(error)
     if not loaded:
         raise broken[0]
-    return max(loaded, key=lambda m: m.environment.get("date") or "")
+    return sorted(loaded, key=lambda m: str(m.environment.get("date") or ""), reverse=True)
 
 
 def _validate(gpu: object, sections: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ class TuningTrial:
             raise TypeError("a trial's shape is not one")
         if (data["row"] is None) != bool(texts["refused"]):
             raise TypeError("a trial has neither a row nor a reason")
-        row = data["row"] and BenchRow(**{**data["row"], "spread": tuple(data["row"]["spread"])})
+        row = data["row"] and BenchRow.from_dict(data["row"])
         if row and not isinstance(row.ratio, float | int):
             raise TypeError("a trial's row has no ratio")
         return TuningTrial(**texts, shape=(M, N, K), row=row)

@@ -72,15 +72,16 @@ class Built(Shown):
 def make(name: str, body: str, parent: KernelSpec | None, options: dict[str, Any]) -> Built:
     """The kernel of a cell's text, compiled for what runs kernels here.
 
-    options: fields of KernelSpec that the cell's first line sets.
-    Raises ArgumentError, BuildError and BackendError, naming lines of the cell.
+    options: fields of KernelSpec that the cell's first line sets, and `block`, the threads of one
+    as x, y, of a kernel without a launcher. Raises ArgumentError, BuildError and BackendError,
+    naming lines of the cell.
     """
     backend = default_backend()
     if backend == "gpu":
         SANDBOX.warm()  # it starts while the compiler works
     else:
         PROCESS.warm()
-    draft = compose(body, name, parent)
+    draft = compose(body, name, parent, options)
     spec = _spec(name, draft, parent, options)
     entry = name if draft.whole or parent is None else parent.name
     path = patch.keep(draft.text, f"kernels/{spec.file}")
@@ -118,7 +119,10 @@ def _spec(
     }
     if draft.whole:
         changes |= {"workspace": f"workspace_{name}" in draft.text, "configs": ()}
-    return replace(base, **{**changes, **options})
+    given = {key: value for key, value in options.items() if key != "block"}
+    if len(given.get("tile", (0, 0, 0))) == 2:
+        given["tile"] = (*given["tile"], draft.facts.get("tile", base.tile)[2])
+    return replace(base, **{**changes, **draft.facts, **given})
 
 
 def _sizes(base: KernelSpec, constants: dict[str, str]) -> dict[str, object]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..core.paths import repository_root
 
-_HEADING = re.compile(r"^(#{1,3}) (?:Exercise (\d+): )?(.*)$", re.MULTILINE)
+_HEADING = re.compile(
+    r"^#{1,3} (?:(?P<kind>Exercise|Your kernel) (?P<number>\d+): )?(?P<title>.*)$", re.MULTILINE
+)
+TRACK = "your_kernel"  # the page whose exercises stand in the chapters, too
 # A cell calls a judge, or shows a verdict, which a function of the chapter has made.
 _JUDGE, _VERDICT = (
     re.compile(r"\bexercises\.\w+\("),
@@ -56,18 +59,27 @@ class Exercise:
 
 def exercises() -> list[Exercise]:
     """Those of all chapters, in the order of the book; none without a checkout."""
-    return [one for path in _chapters() for one in _exercises(path)]
+    found: dict[str, Exercise] = {}
+    for one in (one for path in _chapters() for one in _exercises(path)):
+        known = found.get(one.key)
+        found[one.key] = replace(known, cells=(*known.cells, *one.cells)) if known else one
+    return list(found.values())
 
 
 def exercise_of(cell_id: str) -> Exercise | None:
-    """The exercise with a cell of that id. Ids of cells are unique in the book."""
+    """The exercise with a cell of that id, with all its cells. Ids are unique in the book."""
     for path in _chapters():
         if f'"{cell_id}"' not in path.read_text(encoding="utf-8", errors="replace"):
             continue  # a chapter takes longer to parse than all of them to read
         for one in _exercises(path):
             if any(cell.id == cell_id for cell in one.cells):
-                return one
+                return one if one.chapter != TRACK else _known(one.key)
     return None
+
+
+def _known(key: str) -> Exercise | None:
+    """An exercise of the track, whose cells stand in more than one notebook."""
+    return next((one for one in exercises() if one.key == key), None)
 
 
 def _chapters() -> list[Path]:
@@ -96,7 +108,9 @@ def _exercises(path: Path) -> Iterator[Exercise]:
             if current:
                 yield Exercise(*current, tuple(found))
             found = []
-            current = (path.stem, int(heading[2]), heading[3]) if heading[2] else None
+            chapter = TRACK if heading["kind"] == "Your kernel" else path.stem
+            number = heading["number"]
+            current = (chapter, int(number), heading["title"]) if number else None
     if current:
         yield Exercise(*current, tuple(found))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 from ..core.errors import ArgumentError
 from ..steps.program import Origins
@@ -13,8 +14,10 @@ from ..steps.spec import KernelSpec
 from ..steps.text import passages_of, without_comments
 from .constants import Constant, read_constants
 from .passages import FIRST, Passage, at, canonical, read_passages
+from .plain import Shape, declared, read_plain
 
-_WHOLE = re.compile(r"\blaunch_\w+\s*\(|\b__global__\b")
+_WHOLE = re.compile(r"\blaunch_\w+\s*\(|\b__global__\b|<<<")
+_LAUNCHES = re.compile(r"\blaunch_\w+\s*\(")
 _LAUNCHER = re.compile(r"\bcudaError_t\s+(launch_\w+)\s*\(([^()]*)\)\s*\{")
 _PARAMETERS = re.compile(r"const\s+GemmArgs\s*&\s*\w*\s*,\s*cudaStream_t(\s+\w+)?\s*")
 
@@ -25,7 +28,7 @@ class Draft:
 
     text: the file. origins: where each of its lines comes from. whole: the cell is a file of its
     own. constants: those that the cell sets. braces: passages that do not close what they open, in
-    words.
+    words. facts: fields of KernelSpec that a kernel without a launcher has by itself.
     """
 
     text: str
@@ -33,31 +36,38 @@ class Draft:
     whole: bool
     constants: dict[str, str] = field(default_factory=dict)
     braces: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
 
 
-def compose(body: str, name: str, parent: KernelSpec | None) -> Draft:
+def compose(
+    body: str, name: str, parent: KernelSpec | None, options: Mapping[str, Any] | None = None
+) -> Draft:
     """The kernel file of a cell's text: passages put into the parent's file, or a file of its own.
 
-    Raises ArgumentError, naming the line of the cell, for what cannot be placed.
+    options: what the cell's first line says; a kernel without a launcher is launched by its `block`
+    and `tile`. Raises ArgumentError, naming the line of the cell, for what cannot be placed.
     """
     lines = body.splitlines()
     if not any(line.strip() for line in lines):
         raise ArgumentError(
-            "line 2 of the cell: there is no text; write passages of a step (// [dot] ... // "
-            f"[/dot]) or a whole kernel with launch_{name}(const GemmArgs&, cudaStream_t)"
+            "line 2 of the cell: there is no text; write a kernel, __global__ void "
+            f"{name}(const float* A, ...), or passages of a step (// [dot] ... // [/dot])"
         )
     found = read_passages(lines)
     inside = {i for p in found for i in range(p.start - 1, p.stop + 1)}
     outside = without_comments(
         "\n".join("" if i in inside else line for i, line in enumerate(lines))
     )
-    if _WHOLE.search(outside):
-        return _whole_file(lines, without_comments(body), name)
+    code = without_comments(body)
+    if _WHOLE.search(outside) or (parent is None and not found and _looks_like_code(code)):
+        if _LAUNCHES.search(outside):
+            return _whole_file(lines, code, name)
+        return _plain_file(lines, code, name, options or {})
     if parent is None:
         raise ArgumentError(
             f"line 1 of the cell: passages and constants are those of a step; name it, as in "
-            f"%%kernel {name} --like sgemm_06_swizzled_a. (A whole kernel would need no --like: it "
-            f"defines launch_{name}(const GemmArgs&, cudaStream_t).)"
+            f"%%kernel {name} --like sgemm_06_swizzled_a. (A kernel of your own needs no --like: "
+            f"__global__ void {name}(const float* A, ...).)"
         )
     return _changed_file(lines, found, _cell_constants(outside, name), parent)
 
@@ -69,6 +79,44 @@ def _whole_file(lines: list[str], code: str, name: str) -> Draft:
     constants = {c.name: code[slice(*c.value)] for c in read_constants(code)}
     origins = Origins(tuple(range(1, len(text) + 1)))
     return Draft("\n".join(text) + "\n", origins, True, constants)
+
+
+def _looks_like_code(code: str) -> bool:
+    """Whether a text without passages and marks is more than constants: it has functions."""
+    return re.search(r"\)\s*\{", code) is not None
+
+
+def _plain_file(lines: list[str], code: str, name: str, options: Mapping[str, Any]) -> Draft:
+    """A kernel without a launcher: the cell's lines at their numbers, and a launcher below them."""
+    constants = {c.name: code[slice(*c.value)] for c in read_constants(code)}
+    numbers = {key: int(text) for key, text in constants.items() if text.isdecimal()}
+    shape = declared(lines, numbers, options)
+    plain = read_plain(code, name, shape)
+    half = "_half" * (plain.types.given != "float32")
+    text = [f'#include "../common/launch/plain{half}.cuh"  // {name}: written in a notebook.']
+    text += ["" if i in plain.lines else canonical(line) for i, line in enumerate(lines)]
+    below = plain.launcher(name)
+    origins = (*range(1, len(text) + 1), *(line + FIRST if line >= 0 else 0 for _, line in below))
+    whole = "\n".join((*text, *(line for line, _ in below))) + "\n"
+    facts = _plain_facts(shape, plain.types.bytes[0]) | {
+        "precisions": (plain.types.name,),
+        "scales": plain.scales,
+    }
+    return Draft(whole, Origins(origins), True, constants, facts=facts)
+
+
+def _plain_facts(shape: Shape, element: int) -> dict[str, Any]:
+    """What a kernel without a launcher takes: whole tiles, if it says what its tile is."""
+    (x, y), (BM, BN, BK) = shape.block, shape.tile
+    tile = (BM or 1, BN or 1, BK or 1)
+    # A block whose threads have an element each can guard it.
+    whole = x * y < BM * BN or BK > 0
+    return {
+        "tile": tile,
+        "threads": x * y,
+        "multiple_of": tile if whole else (1, 1, 1),
+        "alignment": 16 if whole else element,
+    }
 
 
 def _check_launcher(code: str, wanted: str, lines: int) -> None:

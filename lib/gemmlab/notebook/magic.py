@@ -16,6 +16,7 @@ from ..steps import registry
 from ..steps.spec import KernelSpec
 from . import watch
 from .cell import Built, make
+from .cuda import CudaMagics
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -26,12 +27,17 @@ _USAGE = "%%kernel my_sgemm --like sgemm_06_swizzled_a"
 _FIRST_LINE = "line 1 of the cell"
 
 
-def _sizes(count: int):
-    """A type for argparse: `count` whole numbers above 0, "128,128,16" or "128x128x16"."""
+def _sizes(count: int, least: int = 0):
+    """A type for argparse: `count` whole numbers above 0, "128,128,16" or "128x128x16".
+
+    least: how many will do, if not all.
+    """
 
     def sizes(text: str) -> tuple[int, ...]:
         parts = text.replace("x", ",").split(",")
-        if len(parts) != count or not all(p.strip().isdecimal() and int(p) for p in parts):
+        if not (least or count) <= len(parts) <= count or not all(
+            p.strip().isdecimal() and int(p) for p in parts
+        ):
             raise ValueError(text)
         return tuple(int(p) for p in parts)
 
@@ -57,7 +63,8 @@ class KernelMagics(Magics):
     @magic_arguments()
     @argument("name", help="the variable that the kernel becomes")
     @argument("--like", metavar="STEP", help="the step that it is a version of")
-    @argument("--tile", type=_sizes(3), metavar="BM,BN,BK", help="elements of a block's tile")
+    @argument("--block", type=_sizes(2, 1), metavar="X,Y", help="threads of a block, as 16x16")
+    @argument("--tile", type=_sizes(3, 2), metavar="BM,BN,BK", help="elements of a block's tile")
     @argument("--thread-tile", type=_sizes(2), metavar="TM,TN", help="elements of C of a thread")
     @argument("--threads", type=_number, metavar="N", help="threads of a block")
     @argument(
@@ -70,31 +77,46 @@ class KernelMagics(Magics):
     def kernel(self, line: str, cell: str) -> Built:
         """Compile the cell as a kernel and make it a variable, for lab.check and the others.
 
+        The cell holds `__global__ void NAME(const float* A, const float* B, float* C, int M, int N,
+        int K, float alpha, float beta)`, in any order, with or without alpha and beta. It is
+        launched by a line `NAME<<<grid, block>>>(A, ...);` below it, or by its block and tile of C,
+        which stand in the first line (`--block 16x16 --tile 64x64`), in a comment (`// block
+        16x16`), or in constants (BM, BN, BK, THREADS). With a tile, M, N and K are multiples of it
+        unless `--multiple-of` says otherwise; with a block alone they are any.
+
         With `--like STEP` the cell holds passages of the step's file, from `// [name]` to
         `// [/name]`, and constants (`constexpr int BK = 8;`): the rest stays as it is there. Or it
         holds a whole file with `cudaError_t launch_NAME(const GemmArgs&, cudaStream_t)`; what is
         not given as an option is then the step's, or without `--like` a careful default.
         """
-        try:
-            options = parse_argstring(self.kernel, line)
-        except UsageError as error:
-            raise ArgumentError(f"{_FIRST_LINE}: {error}; write it as in {_USAGE}") from None
+        name, like, options = first_line(line)
         assert self.shell is not None  # IPython calls it
         variables = self.shell.user_ns
-        held = variables.get(options.name)
+        held = variables.get(name)
         try:
-            _check_name(options.name, held)
-            parent = _parent(options.like, variables)
-            built = make(options.name, cell, parent, _given(options))
+            _check_name(name, held)
+            built = make(name, cell, _parent(like, variables), options)
         except GemmlabError as error:
-            raise type(error)(f"{error}\n{_kept(options.name, held)}") from None
-        variables[options.name] = built.kernel
+            raise type(error)(f"{error}\n{_kept(name, held)}") from None
+        variables[name] = built.kernel
         return built
+
+
+def first_line(line: str) -> tuple[str, str | None, dict[str, object]]:
+    """What stands behind `%%kernel`: the name, the step that it is like, fields of KernelSpec.
+
+    Raises ArgumentError.
+    """
+    try:
+        options = parse_argstring(KernelMagics.kernel, line)
+    except UsageError as error:
+        raise ArgumentError(f"{_FIRST_LINE}: {error}; write it as in {_USAGE}") from None
+    return options.name, options.like, _given(options)
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Give a shell the magic, and note solved exercises. `import gemmlab` in a notebook does it."""
-    shell.register_magics(KernelMagics)
+    shell.register_magics(KernelMagics, CudaMagics)
     watch.start(shell)
 
 

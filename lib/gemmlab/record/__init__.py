@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,34 +12,37 @@ from ..bench.bench import bench
 from ..bench.tune import tune
 from ..core.arguments import MAX_SIZE, choice, integer, sequence
 from ..core.errors import ArgumentError, BackendError, GemmlabError, MeasurementError
+from ..core.layout import PLAIN
 from ..core.progress import busy
-from ..experiments.faults import table as fault_table
+from ..experiments import releases
 from ..experiments.pitfalls import measure as measure_pitfalls
 from ..experiments.subtiles import measure as measure_subtiles
 from ..experiments.tensor_cores import probes as tensor_core_probes
-from ..experiments.variants import EXPERIMENTS, experiment
+from ..experiments.variants import EXPERIMENTS, experiment, precision_of, shape_of
 from ..experiments.variants import SIZE as EXPERIMENT_SIZE
-from ..gpu import build, probes
+from ..gpu import block_clock, build, probes
 from ..gpu.machine_code import stamp
 from ..gpu.ptxas import resources
 from ..gpu.telemetry import environment
 from ..gpu.toolchain import arch
 from ..measurements import metrics
-from ..measurements.rows import BASELINES, DEFAULT_BASELINES
-from ..measurements.sizes import ANY_SHAPE, SIZES, shapes_of
+from ..measurements.rows import BASELINES, DEFAULT_BASELINES, NCU, BenchResult, BenchRow
+from ..measurements.sizes import ANY_SHAPE, LAYOUT_SHAPES, SIZES, shapes_of
 from ..measurements.store import SECTIONS, Measurements
 from ..measurements.trials import TuningTrial
 from ..run.backend import why_no_gpu
+from ..run.kernel import kernel
 from ..steps import registry
 from ..steps.program import Program
 from . import ncu
 
 # What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
-_TIMED = ("tuning", "benchmark", "shapes", "experiments", "power")
+_TIMED = ("tuning", "benchmark", "shapes", "layouts", "experiments", "power")
 SECTIONS_OF = {
     "sgemm": tuple(name for name in SECTIONS if name not in ("tensor_cores", "faults")),
     "hgemm": (*_TIMED, "tensor_cores", "resources", "counters", "limits"),
     "tma": (*_TIMED, "faults", "resources", "counters", "limits"),
+    "wgmma": (*_TIMED, "resources", "counters", "limits"),
 }
 _WITHOUT_STEPS = {"subtiles", "pitfalls", "probes", "tensor_cores", "faults"}  # build their own
 # Steps of an earlier family that are timed in the same runs, to compare with.
@@ -50,10 +53,17 @@ REFERENCES: dict[str, tuple[str, ...]] = {
         "hgemm_18_wide_tile",
         "hgemm_20_any_shape",
     ),
+    "wgmma": (
+        "hgemm_18_wide_tile",
+        "tma_06_persistent",
+        "tma_07_stream_k",
+        "tma_08_any_shape",
+    ),
 }
 # The largest size at which a 16-bit step is measured: those on CUDA cores would take seconds.
 _LARGEST = {"hgemm_06": 4096, "hgemm_16": 8192}  # of the steps in front of these
 TRAFFIC_SIZE = 4096
+CLOCK_SIZE = 4096  # where cycles are counted
 ARBITRATION_SIZE = 1024
 POWER_SIZE = 8192
 
@@ -67,10 +77,10 @@ def record(
 ) -> Path:
     """Measure the sections in `only`, and write them into the file of this GPU and family of steps.
 
-    Families: sgemm (fp32), hgemm and tma (16-bit inputs), each with its SIZES and SECTIONS_OF, and
-    with REFERENCES that are timed beside its steps; a section that has nothing to measure is left
-    out. The file is replaced after each section: an interrupted recording keeps what it has, and
-    sections that are not in `only` stay as they were.
+    Families: sgemm (fp32), hgemm, tma and wgmma (16-bit inputs), each with its SIZES and
+    SECTIONS_OF, and with REFERENCES that are timed beside its steps; a section that has nothing to
+    measure is left out. The file is replaced after each section: an interrupted recording keeps
+    what it has, and sections that are not in `only` stay as they were.
     Raises BackendError without a GPU and nvcc, ArgumentError for an unknown section, and, once the
     other sections are written, MeasurementError if some could not be measured.
     """
@@ -133,13 +143,14 @@ def _steps(
         "tuning": lambda: _tuning(names, sizes, family),
         "benchmark": lambda: _benchmark(compared, sizes),
         "shapes": lambda: _shapes(compared, family),
+        "layouts": lambda: _layouts(names),
         "experiments": lambda: _experiments(names),
         "subtiles": measure_subtiles,
         "power": lambda: _power(names),
         "pitfalls": lambda: {"ways": measure_pitfalls().to_dict()["ways"]},
         "probes": probes.ceilings,
         "tensor_cores": tensor_core_probes.measure,
-        "faults": fault_table.record,
+        "faults": releases.record,
         "resources": lambda: _all_resources(names),
         "counters": lambda: _counted(names, metrics.COUNTED_SIZE, counted),
         "traffic": lambda: _counted([*names, "cublas"], TRAFFIC_SIZE, metrics.TRAFFIC),
@@ -148,14 +159,28 @@ def _steps(
     }
     if not _variants(names):
         del steps["experiments"]
+    if not _of_layouts(names):
+        del steps["layouts"]
     return steps
 
 
 def _build_all(names: Sequence[str]) -> None:
     """Build first, many at a time: ncu's process must find every kernel in the cache."""
+    programs = _programs(names)
     with ThreadPoolExecutor() as pool:
-        wanted = [(each, types) for each in _programs(names) for types in each.spec.precisions]
-        list(pool.map(lambda pair: build.load(*pair), wanted))
+        timed = [(each, types) for each in programs for types in each.spec.precisions]
+        waiting = [pool.submit(build.load, *pair) for pair in timed]
+        waiting += [
+            pool.submit(build.load, each, each.spec.precisions[0], layout)
+            for each in programs
+            for layout in each.spec.layouts[1:]
+            if each.is_own_file
+        ]
+        # Those that count cycles are built beside them; a failure there is said in the row.
+        second = [pool.submit(block_clock.load, each, each.spec.precisions[0]) for each in programs]
+        for build_of in waiting:
+            build_of.result()
+        wait(second)
 
 
 def _programs(names: Sequence[str]) -> list[Program]:
@@ -182,14 +207,39 @@ def _benchmark(names: Sequence[str], sizes: Sequence[int]) -> dict:
     five times, three of them timed: the naive one at 8192 costs 11 s, all others about 1 s each.
     """
     runs = [(size, _fitting(names, size), types) for size, types in _runs(names, sizes)]
-    results = [
-        bench(fitting, [size], baselines=_baselines(types), precision=types)
-        for size, fitting, types in runs
-        if fitting
-    ]
+    usual = runs[0][2] if runs else ""
+    results = []
+    for size, fitting, types in runs:
+        counted = size == CLOCK_SIZE and types == usual
+        if fitting:
+            result = bench(
+                fitting, [size], baselines=_baselines(types), precision=types, clock=counted
+            )
+            results.append(_library_cycles(result, size) if counted else result)
     if not results:
         raise ArgumentError(f"sizes: none of {list(sizes)} is a multiple of any kernel's tile")
     return _merged(results) | _stamped_in_all(names)
+
+
+def _library_cycles(result: BenchResult, size: int) -> BenchResult:
+    """The result with ncu's cycles of cuBLAS and of steps whose second build was refused.
+
+    Where ncu gives none, cuBLAS's row says why.
+    """
+    types, found = result.rows[0].precision, {}
+    refused = [r.kernel for r in result.rows if r.clock_note and r.kernel in registry.names()]
+    names, why = [*refused, "cublas"], "ncu gives none"
+    try:
+        found = ncu.collect(names, size, {"cycles": metrics.CYCLES}, types)
+    except (BackendError, MeasurementError) as error:
+        why = str(error)
+
+    def row_of(row: BenchRow) -> BenchRow:
+        if cycles := found.get(row.kernel, {}).get("cycles"):
+            return row.counted(cycles, NCU, result.environment["sms"])
+        return replace(row, clock_note=why) if row.kernel == "cublas" else row
+
+    return replace(result, rows=tuple(map(row_of, result.rows)))
 
 
 def _runs(names: Sequence[str], sizes: Sequence[int]) -> list[tuple[int, str]]:
@@ -223,6 +273,23 @@ def _shapes(names: Sequence[str], family: str) -> dict:
     )
 
 
+def _of_layouts(names: Sequence[str]) -> list[str]:
+    """The steps that take more than one layout."""
+    return [name for name in names if len(registry.get(name).layouts) > 1]
+
+
+def _layouts(names: Sequence[str]) -> dict:
+    """Steps in each layout that they take, and cuBLAS in the same one."""
+    steps = _of_layouts(names)
+    spec = registry.get(steps[0])
+    types = spec.precisions[0]
+    measured = _merged(
+        bench(steps, LAYOUT_SHAPES, baselines=("cublas",), precision=types, layout=layout)
+        for layout in spec.layouts
+    )
+    return measured | _digests(_steps_of(steps), [types])
+
+
 def _digests(programs: Iterable[Program], types: Sequence[str] = ()) -> dict:
     """What a section says of its kernels' text and machine code, of the usual types or of these."""
     return stamp((program, types or program.spec.precisions[:1]) for program in programs)
@@ -243,17 +310,29 @@ def _variants(names: Sequence[str]) -> list[str]:
 
 
 def _experiments(names: Sequence[str]) -> dict:
-    """The chapters' variants, each in a run with cuBLAS."""
-    variants = [experiment(name) for name in _variants(names)]
-    measured = _merged([bench(variants, [EXPERIMENT_SIZE], baselines=())])
-    return measured | _digests(variants)
+    """The chapters' variants, each in a run with cuBLAS, at its shape and in its types.
+
+    Their steps run beside them where the benchmark does not have them, at other shapes.
+    """
+    runs: dict[tuple, list[str]] = {}
+    for name in _variants(names):
+        runs.setdefault((shape_of(name), precision_of(name)), []).append(name)
+    results, timed = [], []
+    for (shape, types), found in runs.items():
+        programs = [experiment(name) for name in found]
+        if shape != (EXPERIMENT_SIZE,) * 3:
+            steps = dict.fromkeys(EXPERIMENTS[name][0] for name in found)
+            programs = [*map(kernel, steps), *programs]
+        results.append(bench(programs, [shape], baselines=(), precision=types, clock=True))
+        timed += [(program, (types,)) for program in programs]
+    return _merged(results) | stamp(timed)
 
 
 def _power(names: Sequence[str]) -> dict:
     """Burst against sustained: the last step and cuBLAS, at a size where power can limit."""
     last = names[-1:]
     measured = _merged(
-        bench(last, [POWER_SIZE], mode=mode, baselines=("cublas",))
+        bench(last, [POWER_SIZE], mode=mode, baselines=("cublas",), clock=True)
         for mode in ("burst", "sustained")
     )
     return measured | _digests(_steps_of(last))
@@ -265,7 +344,7 @@ def _merged(results) -> dict:
     data = replace(results[0], source="recorded").to_dict()
     data["rows"] = [asdict(row) for result in results for row in result.rows]
     data["conditions"] = {
-        " ".join((size, result.rows[0].mode, *_other_types(result.rows[0].precision))): during
+        " ".join((size, result.rows[0].mode, *_told_apart(result.rows[0]))): during
         for result in results
         for size, during in result.conditions.items()
     }
@@ -273,9 +352,10 @@ def _merged(results) -> dict:
     return data
 
 
-def _other_types(precision: str) -> tuple[str, ...]:
-    """What keeps runs of one size apart that differ in their types."""
-    return () if precision == "fp32" else (precision,)
+def _told_apart(row: BenchRow) -> tuple[str, ...]:
+    """What keeps runs of one size apart that differ in their types or their layout."""
+    types = () if row.precision == "fp32" else (row.precision,)
+    return types if row.layout == PLAIN else (*types, row.layout)
 
 
 def _all_resources(names: Sequence[str]) -> dict:

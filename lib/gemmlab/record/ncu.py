@@ -22,7 +22,7 @@ from ..bench.protocol import launch_cublas, random_operands, tf32_off
 from ..core.errors import BackendError, MeasurementError
 from ..core.paths import repository_root
 from ..gpu.toolchain import find_ncu
-from ..measurements.metrics import DURATION
+from ..measurements.metrics import CYCLES, DURATION
 from ..run.kernel import kernel as handle_of
 
 _REFUSED = (
@@ -131,7 +131,7 @@ def _namespace(launch: dict) -> str:
 
 def _adds_up(metric: str) -> bool:
     """Whether the values of several launches can be added: counts, not shares or averages."""
-    return metric.endswith(".sum")
+    return metric.endswith(".sum") or metric == CYCLES
 
 
 def _combined(launches: list[dict], metric: str) -> int | float | None:

@@ -73,33 +73,53 @@ def _width() -> int:
 def tile_diagram(name: str | Kernel, thread: int = 0) -> Figure:
     """A block's tile of C: its warps, the lanes of one warp, and the part of one thread.
 
-    The step's file must name BM, BN, WM, WN, TM and TN, its warps and lanes numbered row by row.
+    The step's file must name BM, BN, TM and TN, and WM and WN, its warps and lanes numbered row by
+    row. Without WM and WN its threads are numbered row by row, and TN is 1 or it names COLS, the
+    distance between a thread's columns.
     Raises ArgumentError for a step without them and for a thread that is not in the block.
     """
     spec = kernel(name).spec
-    sizes = {n: int(v) for n, v in re.findall(r"\b([BWT][MN]) = (\d+)", spec.path.read_text())}
-    if len(sizes) < 6:
-        raise ArgumentError(f"name: {spec.name} has no warp tiles to draw")
+    text = spec.path.read_text()
+    sizes = {n: int(v) for n, v in re.findall(r"\b([BWT][MN]) = (\d+)", text)}
+    strided = sizes.get("TN") == 1 or "COLS = BN / TN" in text
+    if not {"BM", "BN", "TM", "TN"} <= set(sizes) or not ("WM" in sizes or strided):
+        raise ArgumentError(f"name: {spec.name} has no tiles of threads to draw")
     has = f"{spec.name} has threads 0 to {spec.threads - 1}"
     integer("thread", thread, 0, spec.threads - 1, allowed=has)
+    apart = 1 if "WM" in sizes else sizes["BN"] // sizes["TN"]  # columns of a thread
+    if apart > 1:
+        sizes |= {"WM": WARP // apart * sizes["TM"], "WN": sizes["BN"]}
     warp, lane = divmod(thread, WARP)
-    per_row, lanes_per_row = sizes["BN"] // sizes["WN"], sizes["WN"] // sizes["TN"]
-    corner_m = warp // per_row * sizes["WM"] + lane // lanes_per_row * sizes["TM"]
-    corner_n = warp % per_row * sizes["WN"] + lane % lanes_per_row * sizes["TN"]
+    m, n = _corner(sizes, apart, warp, lane)
+    columns = [n + j * apart for j in range(sizes["TN"])]
+    told = (
+        f"s {n} to {columns[-1]}"
+        if apart == 1
+        else f"{'s' if n < columns[-1] else ''} " + ", ".join(map(str, columns))
+    )
     alt = (
         f"A tile of {sizes['BM']} x {sizes['BN']} elements of C, cut into warps of {sizes['WM']} x "
         f"{sizes['WN']} and threads of {sizes['TM']} x {sizes['TN']}. Thread {thread} is lane "
-        f"{lane} of warp {warp} and owns rows {corner_m} to {corner_m + sizes['TM'] - 1}, columns "
-        f"{corner_n} to {corner_n + sizes['TN'] - 1}."
+        f"{lane} of warp {warp} and owns rows {m} to {m + sizes['TM'] - 1}, column{told}."
     )
-    return Figure(lambda theme: _draw_tiles(theme, sizes, thread, (corner_m, corner_n)), alt)
+    return Figure(lambda theme: _draw_tiles(theme, sizes, apart, thread), alt)
 
 
-def _draw_tiles(theme: Theme, sizes: dict[str, int], thread: int, corner: tuple[int, int]):
+def _corner(sizes: dict[str, int], apart: int, warp: int, lane: int) -> tuple[int, int]:
+    """The first row and column of a lane."""
+    per_row, step = sizes["BN"] // sizes["WN"], sizes["TN"] if apart == 1 else 1
+    lanes_per_row = sizes["WN"] // sizes["TN"]
+    return (
+        warp // per_row * sizes["WM"] + lane // lanes_per_row * sizes["TM"],
+        warp % per_row * sizes["WN"] + lane % lanes_per_row * step,
+    )
+
+
+def _draw_tiles(theme: Theme, sizes: dict[str, int], apart: int, thread: int):
     from matplotlib.patches import Rectangle
 
     figure, axes = canvas(3.4 if is_narrow() else 4.8)
-    BM, BN, WM, WN, TM, TN = (sizes[n] for n in ("BM", "BN", "WM", "WN", "TM", "TN"))
+    BM, BN, WM, WN = (sizes[n] for n in ("BM", "BN", "WM", "WN"))
     warp = thread // WARP
     for index in range((BM // WM) * (BN // WN)):
         top, left = index // (BN // WN) * WM, index % (BN // WN) * WN
@@ -108,29 +128,40 @@ def _draw_tiles(theme: Theme, sizes: dict[str, int], thread: int, corner: tuple[
         axes.add_patch(box)
         edge = Rectangle((left, top), WN, WM, fill=False, edgecolor=theme.text, linewidth=1.2)
         axes.add_patch(edge)
+        place = (left + WN / 2, top + WM / 2)
         if not own:
-            place = (left + WN / 2, top + WM / 2)
             axes.text(*place, f"warp {index}", ha="center", va="center", color=theme.quiet)
-            continue
-        for lane in range(WARP):
-            m, n = top + lane // (WN // TN) * TM, left + lane % (WN // TN) * TN
-            mine = (m, n) == corner
-            part = Rectangle((n, m), TN, TM, facecolor=theme.strong if mine else "none")
-            part.set(edgecolor=theme.quiet, linewidth=0.5)
-            axes.add_patch(part)
-            colour = theme.paper if mine else theme.text
-            place = (n + TN / 2, m + TM / 2)
-            axes.text(*place, str(lane), ha="center", va="center", color=colour, fontsize=SMALL)
+    _draw_lanes(theme, axes, sizes, apart, thread)
     axes.set_xlim(-0.5, BN + 0.5)
     axes.set_ylim(BM + 0.5, -0.5)
     axes.set_aspect("equal")
-    axes.set_xticks(range(0, BN + 1, WN))
+    axes.set_xticks(range(0, BN + 1, WN if WN < BN else BN // 8))
     axes.set_yticks(range(0, BM + 1, WM))
     axes.set_xlabel(f"column of the tile; thread {thread} is lane {thread % WARP} of warp {warp}")
     axes.set_ylabel("row of the tile")
     for spine in axes.spines.values():
         spine.set_visible(False)
     return figure
+
+
+def _draw_lanes(theme: Theme, axes, sizes: dict[str, int], apart: int, thread: int) -> None:
+    """The parts of a warp's lanes; of lanes with single columns, all parts of `thread` only."""
+    from matplotlib.patches import Rectangle
+
+    warp, TM, TN = thread // WARP, sizes["TM"], sizes["TN"]
+    for lane in range(WARP):
+        m, n = _corner(sizes, apart, warp, lane)
+        mine = lane == thread % WARP
+        lefts, width = ([n], TN) if apart == 1 else (range(n, n + TN * apart, apart), 1)
+        for left in lefts if mine else lefts[:1]:
+            part = Rectangle((left, m), width, TM, facecolor=theme.strong if mine else "none")
+            part.set(edgecolor=theme.quiet, linewidth=0.5)
+            axes.add_patch(part)
+        room = 16 * width >= sizes["BN"] or (lane - thread) % 8 == 0
+        if room and 32 * width >= sizes["BN"]:  # for a number of two digits
+            colour = theme.paper if mine else theme.text
+            place = (n + width / 2, m + TM / 2)
+            axes.text(*place, str(lane), ha="center", va="center", color=colour, fontsize=SMALL)
 
 
 def schedule_diagram(plan: StreamK) -> Figure:

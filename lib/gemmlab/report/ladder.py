@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Families that take over where another one ends: same types, another run.
-CONTINUES = {"tma": "hgemm"}
+CONTINUES = {"tma": "hgemm", "wgmma": "tma"}
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,15 @@ class LadderRows:
         return f"{family.upper()} {short(kernel)}" if later else short(kernel)
 
 
-def recorded(family: str) -> LadderRows:
+def recorded(family: str, gpu: str | None = None) -> LadderRows:
     """The recorded steps of a family, behind those of the family that it continues.
 
-    Raises MeasurementError if one was not recorded.
+    gpu: whose recordings; None: the newest, and of the other family that of the same GPU. Raises
+    MeasurementError if one was not recorded.
     """
     before = (CONTINUES[family],) if family in CONTINUES else ()
-    runs = tuple(measurements.load(family=name) for name in (*before, family))
+    last = measurements.load(family=family, gpu=gpu)
+    runs = (*(measurements.load(family=name, gpu=last.gpu) for name in before), last)
     if not before:
         return LadderRows(runs, runs[0].bench().rows, origin(runs[0].environment))
     found = [own_steps(run.family, run.bench().rows) for run in runs]
@@ -71,10 +73,13 @@ def _span(rows: Sequence[BenchRow]) -> str:
     return " to ".join(dict.fromkeys((names[0], names[-1]))) if names else "no step"
 
 
-def ladder(until: str | None = None, size: int = 4096, **options: Any) -> Ladder:
+def ladder(
+    until: str | None = None, size: int = 4096, gpu: str | None = None, **options: Any
+) -> Ladder:
     """The recorded run as a Ladder, up to the step `until`; `options` are Ladder's.
 
-    until: a step; None: all of the family. size: M = N = K. options: `precision`, `metric` and
+    until: a step; None: all of the family. size: M = N = K. gpu: whose recording, "H200"; None: the
+    newest, which is your own if you have recorded one. options: `precision`, `metric` and
     others. The run is that of `until`'s family, or of the first with `precision`. Where a family
     continues another one, its steps stand behind the other's, as shares of cuBLAS, each in its own
     run. Raises MeasurementError if nothing was recorded, ArgumentError for a wrong option.
@@ -84,7 +89,7 @@ def ladder(until: str | None = None, size: int = 4096, **options: Any) -> Ladder
         choice("options", name, known, lead="; Ladder has ")
     spec = registry.get(until) if until is not None else None
     precision = options.pop("precision", spec.precisions[0] if spec else "fp32")
-    found = recorded(spec.family if spec else registry.family_of(precision))
+    found = recorded(spec.family if spec else registry.family_of(precision), gpu)
     size = arguments.size("size", size)
     with_ceilings = [run for run in found.runs if "tensor_cores" in run.sections]
     if with_ceilings:

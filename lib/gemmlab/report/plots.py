@@ -16,9 +16,10 @@ from ..measurements.store import Measurements
 from ..steps import registry
 from . import draw
 from .diagrams import schedule_diagram, sector_diagram, tile_diagram
-from .ladder import Bar, LadderRows, draw_ladder, own_steps, recorded
+from .ladder import Bar, LadderRows, draw_ladder, recorded
 from .roofline import draw_roofline, in_words, picture_of
 from .roofs import ALL_LEVELS, LEVELS, Over, Point, Roof, over, recorded_points, recorded_roofs
+from .walk import recorded_runs, recorded_steps
 
 __all__ = [
     "ALL_LEVELS",
@@ -52,18 +53,19 @@ def ladder_chart(
     until: str | None = None,
     highlight: str | None = None,
     precision: str = "",
+    gpu: str | None = None,
 ) -> Figure:
     """TFLOP/s of every step, and cuBLAS as a line.
 
-    source: what `bench` gave, or a recorded file (None: the newest). size: M = N = K. until: the
-    last step. highlight: one to set off. precision: types of A, B and C; if not given, those of
-    `until`, else of `source`, else fp32. Without a source, a family that continues another one
-    stands behind it, and the bars are shares of cuBLAS, each in its own run. Raises
-    MeasurementError if a needed row is missing.
+    source: what `bench` gave, or a recorded file (None: that of `gpu`, or the newest). size: M = N
+    = K. until: the last step. highlight: one to set off. precision: types of A, B and C; if not
+    given, those of `until`, else of `source`, else fp32. Without a source, a family that continues
+    another one stands behind it, and the bars are shares of cuBLAS, each in its own run. Raises
+    MeasurementError if a needed row is missing, ArgumentError for a source and a `gpu`.
     """
-    if until is not None:
-        precision = precision or registry.get(until).precisions[0]
-    runs = None if source is not None else _recorded_ladder(until, precision or "fp32")
+    precision = precision or (registry.get(until).precisions[0] if until is not None else "")
+    _one_source(source, gpu)
+    runs = None if source is not None else _recorded_ladder(until, precision or "fp32", gpu)
     found = _result(source) if runs is None else _of_ladder(runs)
     precision = precision or found.rows[0].precision
     result = found.only(mode="interleaved", precision=precision).at(size)
@@ -78,7 +80,7 @@ def ladder_chart(
         + ", ".join(f"{label(row.kernel)} {show_rate(row.tflops)}" for row in rows)
         + f"; cuBLAS {show_rate(cublas)}. Best step: {show_share(best.ratio)} of cuBLAS. {corner}."
     )
-    strong = registry.get(highlight).name if highlight else None
+    strong = highlight and registry.get(highlight).name
     bars = [_bar(row, label(row.kernel), row.kernel == strong, bool(several)) for row in rows]
     line = (1.0 if several else cublas, f"cuBLAS {show_rate(cublas)}")
     axis = f"TFLOP/s at M = N = K = {size} (share of cuBLAS)"
@@ -87,9 +89,14 @@ def ladder_chart(
     return Figure(lambda theme: draw_ladder(theme, bars, line, axis), alt, corner)
 
 
-def _recorded_ladder(until: str | None, precision: str) -> LadderRows:
+def _one_source(source: object, gpu: str | None) -> None:
+    if source is not None and gpu is not None:
+        raise ArgumentError("gpu: a source was given, too, which is of one GPU; leave one out")
+
+
+def _recorded_ladder(until: str | None, precision: str, gpu: str | None) -> LadderRows:
     family = registry.get(until).family if until else registry.family_of(precision)
-    return recorded(family)
+    return recorded(family, gpu)
 
 
 def _of_ladder(found: LadderRows) -> BenchResult:
@@ -119,19 +126,20 @@ _PARTS = {
     "sgemm": "Part I\nfp32",
     "hgemm": "Part II\n16 bits, tensor cores",
     "tma": "Part III\nTMA",
+    "wgmma": "Part IV\nWGMMA",
 }
 
 
-def walk(size: int = 4096) -> Figure:
+def walk(size: int = 4096, gpu: str | None = None) -> Figure:
     """All recorded steps of the course at M = N = K = `size`, as shares of cuBLAS in the same run.
 
-    A part that was not recorded is left out. Raises MeasurementError if none was.
+    gpu: whose recordings; None: the newest of each part. A part that was not recorded is left out.
+    Raises MeasurementError if none was.
     """
-    runs = [measurements.load(family=name) for name in _PARTS if measurements.paths(name)]
-    runs = runs or [measurements.load()]  # raises
+    runs = recorded_runs(gpu)
     parts, words = [], []
     for run in runs:
-        rows = _own_steps(run, size)
+        rows = recorded_steps(run, size)
         title = _PARTS[run.family]
         parts.append(draw.Part(title, [row.ratio or 0.0 for row in rows]))
         shares = ", ".join(f"{short(row.kernel)} {show_share(row.ratio)}" for row in rows)
@@ -142,15 +150,6 @@ def walk(size: int = 4096) -> Figure:
     return Figure(lambda theme: draw.walk(theme, parts), alt, corner)
 
 
-def _own_steps(run: Measurements, size: int) -> list[BenchRow]:
-    """The rows of a run's own family, in its first types."""
-    result = run.bench().only(mode="interleaved").at(size)
-    rows = own_steps(run.family, result.rows)
-    if not rows:
-        result.row("any step", size)  # raises, naming what there is
-    return [row for row in rows if row.precision == rows[0].precision]
-
-
 def roofline(
     points: Sequence[Point] | None = None,
     *,
@@ -159,22 +158,23 @@ def roofline(
     kernels: Sequence[str] | None = None,
     size: int = 4096,
     highlight: str | None = None,
+    gpu: str | None = None,
 ) -> Figure:
     """Where kernels stand under the limits that apply to one level of memory traffic, or several.
 
     points, roofs: as `recorded_points` and `recorded_roofs` give them, which are taken if not
-    given. level: the traffic that is counted, a key of ALL_LEVELS, or several: then each kernel
-    stands once for each, under that level's own roof. kernels: names (None: all). size: M = N = K.
-    highlight: one to set off. Where a point stands above a roof, which cannot be for bytes that
-    passed there, the figure says how far. Raises ArgumentError for another level, MeasurementError
-    for what was not recorded.
+    given, of the recording of `gpu`, or the newest. level: the traffic that is counted, a key of
+    ALL_LEVELS, or several: then each kernel stands once for each, under that level's own roof.
+    kernels: names (None: all). size: M = N = K. highlight: one to set off. Where a point stands
+    above a roof, which cannot be for bytes that passed there, the figure says how far. Raises
+    ArgumentError for another level, MeasurementError for what was not recorded.
     """
     several = f"{list(ALL_LEVELS)[-2:]}, or one of {', '.join(ALL_LEVELS)}"
     levels = one_or_several("level", level, str, several)
     _check_levels(levels)
     corner = ""
     if points is None or roofs is None:
-        loaded = measurements.load()
+        loaded = measurements.load(gpu=gpu)
         corner = f"recorded on {origin(loaded.environment)}"
         points = _recorded(loaded, levels, size, kernels) if points is None else points
         roofs = _roofs(loaded, levels) if roofs is None else roofs
@@ -222,14 +222,16 @@ def lines(
     source: BenchResult | Measurements | None = None,
     kernels: Sequence[str] | None = None,
     metric: str = "tflops",
+    gpu: str | None = None,
 ) -> Figure:
     """A metric of several kernels over the size M = N = K.
 
-    source: as for `ladder_chart`. kernels: steps and baselines; None: all. metric: a key of
+    source, gpu: as for `ladder_chart`. kernels: steps and baselines; None: all. metric: a key of
     METRICS. Raises ArgumentError for another metric, MeasurementError without rows.
     """
     choice("metric", metric, METRICS, lead="; allowed are ")
-    result = _result(source).only(kernels, mode="interleaved")
+    _one_source(source, gpu)
+    result = _result(source, gpu).only(kernels, mode="interleaved")
     series: dict[str, list[BenchRow]] = {}
     for row in result.rows:
         if row.M == row.N == row.K and getattr(row, metric) is not None:
@@ -252,9 +254,9 @@ def lines(
     )
 
 
-def _result(source: BenchResult | Measurements | None) -> BenchResult:
+def _result(source: BenchResult | Measurements | None, gpu: str | None = None) -> BenchResult:
     if source is None:
-        return measurements.load().bench()
+        return measurements.load(gpu=gpu).bench()
     return source.bench() if isinstance(source, Measurements) else source
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .. import measurements
 from ..core.errors import MeasurementError
 from ..display.table import Table
-from ..measurements.currency import currency, load_manifest
+from ..measurements.staleness import load_manifest, staleness
 from ..steps import registry
 from ..steps.program import Program
 from ..steps.spec import FAMILIES
@@ -24,7 +24,7 @@ class Recorded:
     """Sections of one recording that have figures of a kernel.
 
     file: of the recording, "h200_hgemm". commit and date: where and when it was measured. state:
-    one of the four words of `measurements.currency`.
+    one of the four words of `measurements.staleness`.
     """
 
     kernel: str
@@ -48,7 +48,7 @@ def recordings() -> tuple[Recorded, ...]:
                 if digests is None:
                     continue
                 origin = data["environment"]
-                state = currency(Program(spec), *digests, manifest)
+                state = staleness(Program(spec), *digests, manifest)
                 key = (stem, origin.get("commit") or "", str(origin.get("date"))[:10], state)
                 grouped.setdefault(key, []).append(section)
         for (stem, commit, date, state), sections in grouped.items():
@@ -75,7 +75,7 @@ def recorded() -> Table:
 
 
 def benchmark_states() -> dict[str, str]:
-    """For each step whether its benchmark still holds, in one of the four words of `currency`.
+    """For each step whether its benchmark still holds, in one of the four words of `staleness`.
 
     "not recorded" for a step without one, and where no recording can be read.
     """
@@ -87,5 +87,5 @@ def benchmark_states() -> dict[str, str]:
             continue
         for name, digests in loaded.digests("benchmark").items():
             if registry.get(name).family == family:
-                states[name] = currency(registry.program(name), *digests, manifest)
+                states[name] = staleness(registry.program(name), *digests, manifest)
     return states

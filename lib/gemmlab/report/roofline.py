@@ -223,7 +223,7 @@ def _right_of(axes: Axes) -> Transform:
 def _number(name: str) -> str:
     """ "08 double buffer" -> "08"; names without a number stay."""
     first = name.split()[0]
-    return first if first.isdigit() else name
+    return first if first[:1].isdigit() else name
 
 
 def _together(dots: list[Dot], near: float) -> list[list[Dot]]:

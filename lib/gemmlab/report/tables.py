@@ -5,20 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import measurements
-from ..core.arguments import one_or_several
-from ..core.errors import MeasurementError
-from ..display.numbers import short
+from ..core.arguments import choice, one_or_several, sequence
+from ..core.errors import ArgumentError, MeasurementError
+from ..display.numbers import short, show, show_rate, show_share
 from ..display.table import Table
 from ..gpu.sass import main_loop_excerpt, main_loops
-from ..measurements.provenance import made_on
+from ..measurements.provenance import made_on, origin
+from ..measurements.rows import BenchRow, clock_notes
+from ..measurements.store import Measurements
 from ..run.kernel import Kernel, kernel
+from ..steps import registry
+from ..steps.articles import ARTICLES, covered_by
 from .plots import LEVELS, recorded_points, recorded_roofs
 from .recorded import recorded
 
 __all__ = [
     "Table",
     "arbitration",
+    "beside",
     "ceilings",
+    "departures",
     "limits",
     "main_loop_excerpt",
     "main_loops",
@@ -42,13 +48,13 @@ _UNITS = {  # what is shown -> the recorded share of the unit's peak rate over t
 }
 
 
-def limits(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
+def limits(kernels: str | Kernel | Sequence[str | Kernel], gpu: str | None = None) -> Table:
     """How busy each unit of the GPU was, per cent of its peak rate over the whole run, from ncu.
 
-    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError,
-    ArgumentError without a step.
+    kernels: a step or several. gpu: whose recording, "H200"; None: the newest. Raises
+    MeasurementError if nothing was recorded, UnknownKernelError, ArgumentError without a step.
     """
-    return _compared("unit", _UNITS, kernels, "{:.0f} %", "Per cent of each unit's peak")
+    return _compared("unit", _UNITS, kernels, "{:.0f} %", "Per cent of each unit's peak", gpu)
 
 
 _REASONS = {  # what is shown -> the recorded counter
@@ -64,17 +70,17 @@ _REASONS = {  # what is shown -> the recorded counter
 _WITH_TENSOR_CORES = {"stall_math_pipe_throttle": "for tensor cores or the FMA pipe"}
 
 
-def stalls(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
+def stalls(kernels: str | Kernel | Sequence[str | Kernel], gpu: str | None = None) -> Table:
     """What warps wait for: how many of a scheduler's are in each state when one is issued.
 
-    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError,
-    ArgumentError without a step.
+    kernels: a step or several. gpu: whose recording, "H200"; None: the newest. Raises
+    MeasurementError if nothing was recorded, UnknownKernelError, ArgumentError without a step.
     """
     what = "Warps of a scheduler for each instruction issued"
     reasons = dict(_REASONS)
     if any(handle.spec.family != "sgemm" for handle in _handles(kernels)):
         reasons = {_WITH_TENSOR_CORES.get(key, label): key for label, key in reasons.items()}
-    return _compared("warps that wait", reasons, kernels, "{:.2f}", what)
+    return _compared("warps that wait", reasons, kernels, "{:.2f}", what, gpu)
 
 
 def _compared(
@@ -83,10 +89,11 @@ def _compared(
     kernels: str | Kernel | Sequence[str | Kernel],
     form: str,
     what: str,
+    gpu: str | None,
 ) -> Table:
     """Some of ncu's recorded limits side by side; what is 0 for every kernel is left out."""
     specs = [handle.spec for handle in _handles(kernels)]
-    found = measurements.sections((spec.family for spec in specs), "limits")
+    found = measurements.sections((spec.family for spec in specs), "limits", gpu)
     rows = []
     read = [found[spec.family]["kernels"].get(spec.name) for spec in specs]
     for label, key in keys.items():
@@ -113,14 +120,14 @@ def _handles(kernels: str | Kernel | Sequence[str | Kernel]) -> list[Kernel]:
     return [kernel(k) for k in one_or_several("kernels", kernels, str | Kernel, example)]
 
 
-def arbitration(name: str | Kernel) -> Table:
+def arbitration(name: str | Kernel, gpu: str | None = None) -> Table:
     """Three counters that look alike: what stores need, what the data stage counted, who queued.
 
-    name: a step. All are wavefronts of shared-memory stores. Raises MeasurementError if the
-    counters were not recorded.
+    name: a step. gpu: whose recording; None: the newest. All are wavefronts of shared-memory
+    stores. Raises MeasurementError if the counters were not recorded.
     """
     spec = kernel(name).spec
-    section = measurements.load(family=spec.family).section("arbitration")
+    section = measurements.load(family=spec.family, gpu=gpu).section("arbitration")
     read = section["kernels"][spec.name]
     rows = tuple(
         (label, section["metrics"][key], f"{read[key]:,}")
@@ -137,12 +144,12 @@ def arbitration(name: str | Kernel) -> Table:
     return Table(("", "Nsight Compute counter (.sum)", "wavefronts"), rows, "ttn", (note,))
 
 
-def ceilings() -> Table:
+def ceilings(gpu: str | None = None) -> Table:
     """What the probes measured: the FMA rate and the read bandwidths.
 
-    Raises MeasurementError if they were not recorded.
+    gpu: whose recording; None: the newest. Raises MeasurementError if they were not recorded.
     """
-    section = measurements.load().section("probes")
+    section = measurements.load(gpu=gpu).section("probes")
     clock = section["ffma_clock_mhz"]
     rows = (
         ("FMAs on registers", f"{section['ffma_tflops']:.1f} TFLOP/s at {clock:.0f} MHz"),
@@ -158,16 +165,19 @@ def ceilings() -> Table:
         ("copying, bytes read + written", f"{section['copy_tbs']:.2f} TB/s"),
     )
     note = f"Median of {section['samples']}. {made_on(section['environment'])}"
+    if "clock" not in section:
+        note += " The clock was read behind the launches."
     return Table(("probe", "measured"), rows, "tt", (note,))
 
 
-def traffic(name: str | Kernel, size: int = 4096) -> Table:
+def traffic(name: str | Kernel, size: int = 4096, gpu: str | None = None) -> Table:
     """FLOP per byte of one step at each level, and what that level's bandwidth would allow.
 
-    name: a step. size: M = N = K. Raises MeasurementError for what was not recorded.
+    name: a step. size: M = N = K. gpu: whose recording; None: the newest. Raises MeasurementError
+    for what was not recorded.
     """
     spec = kernel(name).spec
-    loaded = measurements.load(family=spec.family)
+    loaded = measurements.load(family=spec.family, gpu=gpu)
     rows = []
     if spec.name not in loaded.section("traffic")["kernels"]:
         how = "`python -m gemmlab record --only traffic --only counters` on a GPU adds it"
@@ -195,16 +205,34 @@ def _three(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def resources(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
+def departures(article: str) -> Table:
+    """The kernels of an article, the steps that reproduce them, and what those do in another way.
+
+    article: its number, "003", "001", "000" or "002". Raises ArgumentError for another one.
+    """
+    choice("article", article, tuple(one.key for one in ARTICLES))
+    steps = {name: found for name, found in covered_by().items() if found}
+    rows = [
+        (name.partition("/")[2], short(spec.name), spec.departs)
+        for name, found in steps.items()
+        for spec in found
+        if name.startswith(f"{article}/")
+    ]
+    return Table(
+        ("kernel of the article", "step", "what the step does in another way"), rows, "ttw"
+    )
+
+
+def resources(kernels: str | Kernel | Sequence[str | Kernel], gpu: str | None = None) -> Table:
     """Registers, spills and shared memory of steps, as ptxas reported them when recorded.
 
     Dynamic shared memory, which ptxas does not know, is that of the step's spec; bytes of a block.
 
-    kernels: a step or several. Raises MeasurementError if nothing was recorded, UnknownKernelError,
-    ArgumentError without a step.
+    kernels: a step or several. gpu: whose recording, "H200"; None: the newest. Raises
+    MeasurementError if nothing was recorded, UnknownKernelError, ArgumentError without a step.
     """
     handles = _handles(kernels)
-    found = measurements.sections((handle.spec.family for handle in handles), "resources")
+    found = measurements.sections((handle.spec.family for handle in handles), "resources", gpu)
     rows = []
     for handle in handles:
         name = handle.source.label or handle.name
@@ -226,23 +254,63 @@ def _shared(handle: Kernel, static: int) -> str:
     return f"{handle.spec.shared_bytes:,} B, dynamic" if handle.is_own_file else "dynamic"
 
 
-def steady(family: str = "sgemm") -> Table:
+def steady(family: str = "sgemm", gpu: str | None = None) -> Table:
     """Burst against sustained load, for the last step of a family and cuBLAS.
 
-    family: "sgemm", "hgemm" or "tma". Raises MeasurementError if it was not recorded.
+    family: "sgemm", "hgemm", "tma" or "wgmma". gpu: whose recording; None: the newest. Raises
+    MeasurementError if it was not recorded.
     """
-    section = measurements.load(family=family).section("power")
+    section = measurements.load(family=family, gpu=gpu).section("power")
     result = measurements.BenchResult.from_dict(section)
     rows = tuple(
         (
             short(row.kernel),
             row.mode,
             f"{row.tflops:.1f}",
-            f"{row.clock_mhz:.0f} MHz",
-            "-" if row.power_w is None else f"{row.power_w:.0f} W",
+            show(row.clock_mhz, "{:.0f} MHz"),
+            show(row.power_w, "{:.0f} W"),
         )
         for row in sorted(result.rows, key=lambda row: row.kernel)
     )
     size = result.rows[0].size
     note = f"M = N = K = {size}. {made_on(section['environment'])}"
-    return Table(("kernel", "load", "TFLOP/s", "SM clock", "power"), rows, "ttnnn", (note,))
+    notes = (note, *clock_notes(result.rows))
+    return Table(("kernel", "load", "TFLOP/s", "SM clock", "power"), rows, "ttnnn", notes)
+
+
+def beside(family: str = "sgemm", size: int = 4096, gpus: Sequence[str] | None = None) -> Table:
+    """The recorded steps of a family on several GPUs: TFLOP/s, and the share of cuBLAS there.
+
+    family: "sgemm", "hgemm" or "tma". size: M = N = K. gpus: names, or parts of them, such as
+    ["H200"]; None: all that are recorded. `python -m gemmlab record` on your GPU adds its column. A
+    step that was not recorded there at that size is a dash. Raises MeasurementError if nothing was
+    recorded, ArgumentError for an empty list.
+    """
+    wanted = measurements.gpus(family) if gpus is None else sequence("gpus", gpus, "['H200']")
+    if not wanted:
+        raise ArgumentError("gpus: is empty; name at least one, such as ['H200'], or leave it out")
+    runs = [measurements.load(family=family, gpu=gpu) for gpu in wanted]
+    found = [_by_kernel(run, size) for run in runs]
+    names = [name for name in (*registry.names(), "cublas") if any(name in rows for rows in found)]
+    rows = [(short(name), *(_speed(rows.get(name)) for rows in found)) for name in names]
+    made = "; ".join(origin(run.environment) for run in runs)
+    note = f"TFLOP/s at M = N = K = {size}, and the share of cuBLAS on the same GPU. {made}."
+    stale = [
+        f"{run.gpu}: {len(measurements.stale(run))}" for run in runs if measurements.stale(run)
+    ]
+    notes = [note]
+    if stale:
+        notes.append(f"Steps that may have had other machine code then: {', '.join(stale)}.")
+    heads = (run.gpu.removeprefix("NVIDIA ") for run in runs)
+    return Table(("step", *heads), rows, "t" + "n" * len(runs), notes, [])
+
+
+def _by_kernel(run: Measurements, size: int) -> dict[str, BenchRow]:
+    """The rows of the usual types at a size."""
+    types = registry.KERNELS[0].precisions[0] if run.family == "sgemm" else "bf16"
+    result = run.bench().only(sizes=[(size,) * 3], mode="interleaved", precision=types)
+    return {row.kernel: row for row in result.rows}
+
+
+def _speed(row: BenchRow | None) -> str:
+    return "-" if row is None else f"{show_rate(row.tflops)} ({show_share(row.ratio)})"

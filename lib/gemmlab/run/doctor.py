@@ -146,10 +146,12 @@ def _gpu() -> Item:
         f"driver {Gpu().driver() or 'unknown'}"
     )
     old = [spec.name for spec in registry.KERNELS if spec.min_arch > arch]
+    new = [spec.name for spec in registry.KERNELS if 0 < spec.max_arch < arch]
     most = requirements.most_shared_bytes(p)
     large = [spec.name for spec in registry.KERNELS if spec.needed_shared_bytes > most]
-    large = [name for name in large if name not in old]
+    large = [name for name in large if name not in old + new]
     lacks = [f"Too old for {', '.join(old)}"] * bool(old)
+    lacks += [f"Too new, without wgmma, for {', '.join(new)}"] * bool(new)
     lacks += [f"Too little shared memory for {', '.join(large)}"] * bool(large)
     hint = f"{'. '.join(lacks)}: these run on the simulator (pass CPU tensors)"
     return Item("GPU", True, found, hint if lacks else "")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import sim
 from ..core import arguments
 from ..core.errors import ArgumentError, LaunchError, RefusedError
+from ..core.layout import LAYOUTS, PLAIN
 from ..core.memory import check_memory
 from ..core.precision import DTYPES
 from ..gpu import build, requirements, sandbox, turns
@@ -89,9 +90,9 @@ class Kernel(Program):
     ) -> torch.Tensor:
         """alpha * A @ B + beta * out, written to `out` (made if not given) and returned.
 
-        A is (M, K), B is (K, N), out is (M, N): contiguous, on one device, of types that the step
-        takes: all of one, or, for a step of 16-bit types, `out` in float32. CUDA tensors run on the
-        GPU, CPU tensors on the simulator; GEMMLAB_BACKEND=gpu|sim forces one.
+        A is (M, K), B is (K, N), out is (M, N): contiguous (or transposed views, where the step has
+        the layout), on one device, of types that the step takes: all of one, or 16 bits and `out`
+        in float32. CUDA tensors run on the GPU, CPU tensors on the simulator.
         allow_slow: let a run on the simulator take longer than a minute.
         Raises ArgumentError for what the step cannot take, BackendError where the backend is
         missing, SlowRunError where a simulated run would take longer, BuildError and LaunchError.
@@ -137,7 +138,7 @@ class Kernel(Program):
         """
         A, B, C = matrices
         operands.prepare(self.spec, A, B, *factors, C)
-        module = module or sim.compile_step(self, operands.precision(A, C))
+        module = module or sim.compile_step(self, operands.precision(A, C), operands.layout(A, B))
         problem = self._simulated(matrices, factors)
         return module.trace(**problem, sms=sms, order=order, allow_slow=allow_slow)
 
@@ -168,7 +169,8 @@ class Kernel(Program):
         import torch
 
         A, B, C = matrices
-        module = _gpu_module(self, operands.precision(A, C))
+        layout = operands.layout(A, B)
+        module = _gpu_module(self, operands.precision(A, C), layout)
         M, K, N = *A.shape, B.shape[1]
         chosen = self.config_for(M, N, K)
         if not self.source.trusted:
@@ -176,16 +178,17 @@ class Kernel(Program):
         problem = (A.data_ptr(), B.data_ptr(), C.data_ptr(), M, N, K, *factors)
         stream = torch.cuda.current_stream(A.device).cuda_stream
         config = self.spec.config_index(chosen)
-        size = module.workspace_bytes(*problem, config) if self.spec.workspace else 0
+        how = (config, LAYOUTS.index(layout))
+        size = module.workspace_bytes(*problem, *how) if self.spec.workspace else 0
         scratch = torch.empty(size, dtype=torch.uint8, device=A.device) if size else None
         address = 0 if scratch is None else scratch.data_ptr()
-        return LaunchPlan(self.title, chosen, module, (*problem, stream, address, config), scratch)
+        return LaunchPlan(self.title, chosen, module, (*problem, stream, address, *how), scratch)
 
     def _on_simulator(
         self, matrices: Matrices, factors: tuple[float, float], allow_slow: bool
     ) -> None:
-        A, _, C = matrices
-        module = sim.compile_step(self, operands.precision(A, C))
+        A, B, C = matrices
+        module = sim.compile_step(self, operands.precision(A, C), operands.layout(A, B))
         try:
             module.launch(**self._simulated(matrices, factors), allow_slow=allow_slow)
         except LaunchError as error:
@@ -193,10 +196,12 @@ class Kernel(Program):
 
     def _simulated(self, matrices: Matrices, factors: tuple[float, float]) -> dict[str, Any]:
         """The arguments of SimModule.launch and trace that say what is multiplied."""
-        A, B, C = (operands.array(matrix) for matrix in matrices)
-        (M, K), N, (alpha, beta) = A.shape, B.shape[1], map(float, factors)
-        sizes = {"M": M, "N": N, "K": K, "alpha": alpha, "beta": beta}
-        return {"A": A, "B": B, "C": C, **sizes, "config": self.spec.config_index(self.config)}
+        (A, B, _), (alpha, beta) = matrices, map(float, factors)
+        problem = dict(zip("ABC", map(operands.array, matrices), strict=True))
+        sizes = {"M": A.shape[0], "N": B.shape[1], "K": A.shape[1], "alpha": alpha, "beta": beta}
+        layout = LAYOUTS.index(operands.layout(A, B))
+        config = self.spec.config_index(self.config)
+        return {**problem, **sizes, "config": config, "layout": layout}
 
     def _try_first(self, matrices: Matrices, factors: tuple[float, float], config: str) -> None:
         """One launch with matrices like these in a process of its own."""
@@ -276,15 +281,17 @@ def matrices(
     return A, B
 
 
-def _gpu_module(program: Program, precision: str) -> ModuleType:
+def _gpu_module(program: Program, precision: str, layout: str = PLAIN) -> ModuleType:
     import torch
 
     capability = torch.cuda.get_device_capability() if torch.cuda.is_available() else None
-    return _built(Program(program.spec, program.source), precision, capability)
+    return _built(Program(program.spec, program.source), precision, layout, capability)
 
 
 @cache
-def _built(program: Program, precision: str, capability: tuple[int, int] | None) -> ModuleType:
+def _built(
+    program: Program, precision: str, layout: str, capability: tuple[int, int] | None
+) -> ModuleType:
     """`capability` is there for the cache: torch's current GPU may be another one next time."""
     requirements.require(program)
-    return build.load(program, precision)
+    return build.load(program, precision, layout)

@@ -9,7 +9,7 @@ from ..core.arguments import factor
 from ..core.errors import ArgumentError
 from ..core.memory import check_memory
 from ..core.precision import PRECISIONS, of_types
-from ..steps.spec import KernelSpec
+from ..steps.spec import LAYOUT_STEPS, KernelSpec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,7 @@ def prepare(spec: KernelSpec, A, B, alpha, beta, out) -> torch.Tensor:
     """
     for name, value in (("alpha", alpha), ("beta", beta)):
         factor(name, value)
+    spec.check_factors(alpha, beta)
     for name, t, other in (("A", A, B), ("B", B, A)):
         _check_tensor(spec, name, t, spec.dtypes, other)
     if B.device != A.device or B.dtype != A.dtype:
@@ -35,6 +36,7 @@ def prepare(spec: KernelSpec, A, B, alpha, beta, out) -> torch.Tensor:
         raise ArgumentError(
             f"B: has {B.shape[0]} rows, but A has {K} columns; A @ B needs them equal"
         )
+    _check_layout(spec, A, B)
     spec.check_sizes(M, N, K)
     if out is None:
         if beta != 0:
@@ -45,6 +47,25 @@ def prepare(spec: KernelSpec, A, B, alpha, beta, out) -> torch.Tensor:
     _check_tensor(spec, "out", out, _results(spec, _dtype(A)))
     _check_out(A, B, out, (M, N))
     return out
+
+
+def layout(A: torch.Tensor, B: torch.Tensor) -> str:
+    """How A and B lie in memory, which have been checked: "nt" if only B is a transposed view."""
+    return "".join("n" if t.is_contiguous() else "t" for t in (A, B))
+
+
+def _check_layout(spec: KernelSpec, A, B) -> None:
+    """Raise ArgumentError for a transposed view that the step does not take."""
+    found = layout(A, B)
+    if found in spec.layouts:
+        return
+    name, t = ("B", B) if "n" + found[1] not in spec.layouts else ("A", A)
+    able = LAYOUT_STEPS.get(spec.family, spec.name)
+    other = f", or {able}, which takes B as (N, K)" if name == "B" and able != spec.name else ""
+    raise ArgumentError(
+        f"{name}: is not contiguous (strides {tuple(t.stride())}), a transposed view, and "
+        f"{spec.name} takes {name} row-major; use {name}.contiguous(){other}"
+    )
 
 
 def _made(M: int, N: int, A: torch.Tensor) -> torch.Tensor:
@@ -69,13 +90,14 @@ def precision(A: torch.Tensor, C: torch.Tensor) -> str:
 
 
 def array(t: torch.Tensor) -> np.ndarray:
-    """The tensor as NumPy, which has no bfloat16: as integers.
+    """The tensor as NumPy, which has no bfloat16: as integers. Of a transposed view what it is a
+    view of: as it lies in memory.
 
     It is a view of all elements of the tensor's memory, so that it says where in it it begins.
     """
     import torch
 
-    t = t.detach()
+    t = t.detach() if t.is_contiguous() else t.detach().t()
     t = t.view(torch.uint16) if t.dtype == torch.bfloat16 else t
     start = t.storage_offset()
     whole = t.as_strided((start + t.numel(),), (1,), 0).numpy()
@@ -127,11 +149,7 @@ def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str], other=N
             f"{name}: requires a gradient, which these kernels do not compute; use "
             f"{name}.detach(), or call it in torch.no_grad()"
         )
-    if not t.is_contiguous():
-        raise ArgumentError(
-            f"{name}: is not contiguous (strides {tuple(t.stride())}), expected row-major; "
-            f"use {name}.contiguous()"
-        )
+    _check_strides(name, t)
     if t.data_ptr() % spec.alignment:
         raise ArgumentError(
             f"{name}: its address is {t.data_ptr() % spec.alignment} bytes past a multiple of "
@@ -139,8 +157,19 @@ def _check_tensor(spec: KernelSpec, name: str, t, dtypes: Sequence[str], other=N
         )
 
 
+def _check_strides(name: str, t: torch.Tensor) -> None:
+    """Raise ArgumentError unless it lies in one piece; A and B may be turned."""
+    if t.is_contiguous() or (name != "out" and t.t().is_contiguous()):
+        return
+    views = " or a transposed view of such a matrix" if name != "out" else ""
+    raise ArgumentError(
+        f"{name}: is not contiguous (strides {tuple(t.stride())}), expected row-major{views}; "
+        f"use {name}.contiguous()"
+    )
+
+
 def _why_aligned(spec: KernelSpec) -> str:
-    if spec.family == "tma":
+    if spec.family in ("tma", "wgmma"):
         return f"the tensor maps and stores of {spec.name} begin at such multiples"
     return f"{spec.name} loads {spec.alignment} bytes at a time"
 

@@ -87,7 +87,7 @@ def flat(kernel: str | KernelSpec | Program) -> Flat:
 
     def included(by: Path, found: re.Match[str]) -> str:
         quote, name = found.groups()
-        if (file := project_header(name, by)) is None:
+        if (file := project_header(name, by.parent)) is None:
             system[f'#include "{name}"' if quote == '"' else f"#include <{name}>"] = None
             return ""
         if file in headers:

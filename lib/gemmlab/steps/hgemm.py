@@ -19,6 +19,7 @@ STEPS: tuple[KernelSpec, ...] = (
         threads=1024,
         shared_bytes=0,
         seed=("001/mp01",),
+        departs="only sketched in the article",
         multiple_of=(1, 1, 1),
         precisions=HALF,
         alignment=2,
@@ -32,6 +33,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=4096,
         parent="hgemm_01_naive",
         seed=("001/mp02",),
+        departs="only sketched in the article; eight k of A read at once",
         multiple_of=(32, 32, 32),
         precisions=HALF,
         alignment=2,
@@ -45,6 +47,11 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=8192,
         parent="hgemm_02_block_tiling",
         seed=("001/mp04",),
+        departs=(
+            "only sketched in the article; 8x8 elements a thread, 256 threads and 16 k a tile, "
+            "where the author's code has 16x8, 128 and 32 (experiment: hgemm 03, 16x8 a "
+            "thread); two k of A read as one word"
+        ),
         multiple_of=(128, 128, 16),
         **_ALIGNED,
     ),
@@ -57,6 +64,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=16384,
         parent="hgemm_03_vectorized",
         seed=("001/mp05",),
+        departs="only sketched in the article; two k of A read as one word",
         multiple_of=(128, 128, 32),
         **_ALIGNED,
     ),
@@ -69,6 +77,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=16384,
         parent="hgemm_04_warp_tiling",
         seed=("001/mp06",),
+        departs="only sketched in the article; two k of A read as one word",
         multiple_of=(128, 128, 32),
         **_ALIGNED,
     ),
@@ -81,6 +90,11 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=23040,
         parent="hgemm_05_warp_subtiles",
         seed=("001/09",),
+        departs=(
+            "rows padded; warps of 64x64, where the author's code has 32x128; B loaded once for"
+            " 16 k, not for every fragment of A; C through shared memory, not as a fragment "
+            "(experiment with all four as published: hgemm 06, as published)"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -94,6 +108,10 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=23040,
         parent="hgemm_06_wmma",
         seed=("001/10",),
+        departs=(
+            "as hgemm_06_wmma; copies through L1, the article's past it (experiment: hgemm 07, "
+            "as published)"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -108,6 +126,10 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=2,
         parent="hgemm_07_wmma_async",
         seed=("001/11",),
+        departs=(
+            "as hgemm_07_wmma_async; one barrier a tile and the copy behind it, the article has"
+            " two and the copy in front (experiment: hgemm 08, as published)"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -122,6 +144,12 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=2,
         parent="hgemm_08_wmma_double_buffer",
         seed=("001/12",),
+        departs=(
+            "only sketched in the article; as hgemm_07_wmma_async; halves of a tile take turns,"
+            " the article's loads and products are of whole tiles; one wait and barrier a tile,"
+            " in its middle, where the author's code has two barriers and waits behind the "
+            "products (experiments: hgemm 09, whole tiles; hgemm 09, as published)"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -135,6 +163,10 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=8192,
         parent="hgemm_07_wmma_async",
         seed=("001/13",),
+        departs=(
+            "only sketched in the article; B loaded once for 16 k, where the article's "
+            "registers suggest a load for every product (experiment: hgemm 10, B loaded again)"
+        ),
         multiple_of=(128, 128, 16),
         min_arch=80,
         **_ALIGNED,
@@ -148,6 +180,10 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=8192,
         parent="hgemm_10_mma",
         seed=("001/14",),
+        departs=(
+            "only sketched in the article; A swizzled, too, and B by SHIFT 4, the article has B"
+            " alone and SHIFT 3; B loaded once for 16 k (experiment: hgemm 11, as published)"
+        ),
         multiple_of=(128, 128, 16),
         min_arch=80,
         **_ALIGNED,
@@ -162,6 +198,12 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=3,
         parent="hgemm_11_mma_swizzled",
         seed=("001/15",),
+        departs=(
+            "only sketched in the article; three buffers, the article has two; one barrier a "
+            "tile and the wait in front of the products, where the author's code has two and "
+            "waits behind them (experiment: hgemm 12, wait behind the products); swizzled as "
+            "hgemm_11_mma_swizzled (experiment: hgemm 12, as published)"
+        ),
         multiple_of=(128, 128, 16),
         min_arch=80,
         **_ALIGNED,
@@ -175,6 +217,11 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=16384,
         parent="hgemm_10_mma",
         seed=("000/hgemm_naive",),
+        departs=(
+            "cp.async without L2::128B (experiment: hgemm 13, L2::128B); strips of 8 rows of "
+            "tiles, the article's are of 8 columns (experiment: hgemm 13, strips of columns); "
+            "wait_all for a group of its own"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -188,6 +235,10 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=16384,
         parent="hgemm_13_large_tile",
         seed=("000/hgemm_bcf",),
+        departs=(
+            "cp.async without L2::128B (experiment: hgemm 14, L2::128B); strips of 8 rows of "
+            "tiles, the article's are of 8 columns; wait_all for a group of its own"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -202,6 +253,11 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=2,
         parent="hgemm_14_conflict_free",
         seed=("000/hgemm_bcf_dbf",),
+        departs=(
+            "cp.async without L2::128B (experiment: hgemm 15, L2::128B); strips of 8 rows of "
+            "tiles, the article's are of 8 columns; wait_all for a group of its own; loop "
+            "rotated, its end not peeled"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -219,6 +275,11 @@ STEPS: tuple[KernelSpec, ...] = (
             "000/hgemm_bcf_dbf_rw",
             "002/hgemm_bcf_dbf_rw",
         ),
+        departs=(
+            "cp.async without L2::128B (experiment: hgemm 16, L2::128B); strips of 8 rows of "
+            "tiles, the article's are of 8 columns (experiment: hgemm 16, strips of columns); "
+            "wait_all for a group of its own; loop rotated, its end not peeled"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -233,6 +294,12 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=3,
         parent="hgemm_16_write_back",
         seed=("002/hgemm_k_stages",),
+        departs=(
+            "copies behind the first fragments of a tile, the article's in front of all "
+            "(experiment: hgemm 17, copies in front); cp.async without L2::128B (experiment: "
+            "hgemm 17, L2::128B); strips of 8 rows of tiles, the article's are of 8 columns; "
+            "loop rotated, its end not peeled"
+        ),
         multiple_of=(128, 128, 32),
         min_arch=80,
         **_ALIGNED,
@@ -268,7 +335,7 @@ STEPS: tuple[KernelSpec, ...] = (
     ),
     step(
         "hgemm_20_any_shape",
-        idea="any M, N, K and alignment: six tiles, guarded at edges, few of them cut along k",
+        idea="any M, N, K and alignment: seven tiles, guarded at edges, few of them cut along k",
         tile=(128, 128, 64),
         thread_tile=(16, 8),
         threads=128,
@@ -277,6 +344,7 @@ STEPS: tuple[KernelSpec, ...] = (
         cuts=((1, 17, 2), (2, 17, 5)),
         parent="hgemm_18_wide_tile",
         precisions=HALF,
+        layouts=("nn", "nt"),
         alignment=2,
         multiple_of=(1, 1, 1),
         min_arch=80,
@@ -288,10 +356,12 @@ STEPS: tuple[KernelSpec, ...] = (
             "64x128",
             "128x64",
             "64x64",
+            "16x128",
             "128x128 split",
             "64x128 split",
             "128x64 split",
             "64x64 split",
+            "16x128 split",
         ),
     ),
 )

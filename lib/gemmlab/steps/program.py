@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..core.layout import PLAIN
 from .spec import KernelSpec
 from .text import included_files
 
@@ -103,9 +104,9 @@ class Program:
         changed = self.source.trusted and not self.is_own_file
         return self.name if changed else self.spec.parent
 
-    def launch(self, precision: str = "") -> str:
-        """The function that launches it in a precision, with its template's arguments.
+    def launch(self, precision: str = "", layout: str = PLAIN) -> str:
+        """The function that launches it in a precision and a layout, with its template's arguments.
 
-        Raises ArgumentError for a precision that the step is not compiled for.
+        Raises ArgumentError for a precision or a layout that the step is not compiled for.
         """
-        return self.source.launch + self.spec.template_arguments(precision)
+        return self.source.launch + self.spec.template_arguments(precision, layout)

@@ -6,13 +6,18 @@ from ..core.arguments import brief, closest
 from ..core.errors import ArgumentError, UnknownKernelError
 from ..core.precision import PRECISIONS
 from ..core.precision import precision as types_of
-from . import hgemm, sgemm, tma
+from . import hgemm, sgemm, tma, wgmma
 from .program import Program
 from .spec import KernelSpec
 
 __all__ = ["KERNELS", "PRECISIONS", "family_of", "get", "names", "program"]
 
-KERNELS: tuple[KernelSpec, ...] = (*sgemm.STEPS, *hgemm.STEPS, *tma.STEPS)
+KERNELS: tuple[KernelSpec, ...] = (
+    *sgemm.STEPS,
+    *hgemm.STEPS,
+    *tma.STEPS,
+    *wgmma.STEPS,
+)
 _BY_NAME = {spec.name: spec for spec in KERNELS}
 
 
@@ -24,7 +29,7 @@ def names() -> list[str]:
 def family_of(precision: str) -> str:
     """The first family with steps of a precision: the one that is meant if only that is known.
 
-    precision: one of PRECISIONS. The answer: "sgemm", "hgemm" or "tma". Raises ArgumentError for
+    precision: one of PRECISIONS. The answer: "sgemm" or "hgemm". Raises ArgumentError for
     any other.
     """
     name = types_of(precision).name

@@ -22,6 +22,10 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=0,
         parent="sgemm_01_naive",
         seed=("003/sgemm_naive", "001/01"),
+        departs=(
+            "blocks of 8x32, where article 003 has 16x16 and article 001 32x32: both are "
+            "recorded as experiments"
+        ),
     ),
     step(
         "sgemm_03_block_tiling",
@@ -32,17 +36,46 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=8192,
         parent="sgemm_02_coalesced",
         seed=("001/02",),
+        departs=(
+            "four k of A in one 16-byte load, written out, where the article leaves it to the "
+            "compiler"
+        ),
         multiple_of=(32, 32, 32),
     ),
     step(
-        "sgemm_04_register_tiling",
-        idea="a 128x128 tile, 8x8 elements of C in the registers of each thread, 16-byte loads",
+        "sgemm_03b_column_per_thread",
+        idea="eight elements of C per thread, one below the other: a value of B is used 8 times",
+        tile=(32, 32, 32),
+        thread_tile=(8, 1),
+        threads=128,
+        shared_bytes=8192,
+        parent="sgemm_03_block_tiling",
+        multiple_of=(32, 32, 32),
+    ),
+    step(
+        "sgemm_03c_square_per_thread",
+        idea="a 128x128 tile, 8x8 elements of C per thread: 16 values read for 64 FMAs",
         tile=(128, 128, 16),
         thread_tile=(8, 8),
         threads=256,
         shared_bytes=16384,
-        parent="sgemm_03_block_tiling",
+        parent="sgemm_03b_column_per_thread",
+        multiple_of=(128, 128, 16),
+    ),
+    step(
+        "sgemm_04_register_tiling",
+        idea="16-byte loads and stores, of four k of A or four columns of B; warps of 64x32",
+        tile=(128, 128, 16),
+        thread_tile=(8, 8),
+        threads=256,
+        shared_bytes=16384,
+        parent="sgemm_03c_square_per_thread",
         seed=("003/sgemm_tiling",),
+        departs=(
+            "four k of A in one 16-byte load, written out; unrolled by 2, which with the bounds "
+            "keeps two blocks on an SM, where the article's text gets one: that is recorded as an "
+            "experiment"
+        ),
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
@@ -55,6 +88,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=16384,
         parent="sgemm_04_register_tiling",
         seed=("003/sgemm_at_tiling",),
+        departs="none",
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
@@ -67,6 +101,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=16384,
         parent="sgemm_05_transposed_a",
         seed=("003/sgemm_at_bcf_swizzling",),
+        departs="none",
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
@@ -79,6 +114,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=16384,
         parent="sgemm_06_swizzled_a",
         seed=("003/sgemm_at_bcf_swizzling_rw",),
+        departs="none",
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
@@ -92,6 +128,7 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=2,
         parent="sgemm_07_coalesced_c",
         seed=("003/sgemm_at_bcf_swizzling_dbf_rw",),
+        departs="none",
         multiple_of=(128, 128, 16),
         alignment=16,
     ),
@@ -104,6 +141,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=8192,
         parent="sgemm_03_block_tiling",
         seed=("001/03",),
+        departs="only sketched in the article: the tile and the 8x8 elements of a thread are ours",
         multiple_of=(128, 128, 8),
     ),
     step(
@@ -115,6 +153,11 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=8192,
         parent="sgemm_09_thread_coarsening",
         seed=("001/04",),
+        departs=(
+            "8x8 elements a thread, 256 threads and tiles 8 deep, where the article's figures "
+            "imply 16x8, 128 and 32: that is recorded as an experiment; B in 16-byte loads, "
+            "written out"
+        ),
         multiple_of=(128, 128, 8),
         alignment=16,
     ),
@@ -127,6 +170,10 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=32768,
         parent="sgemm_10_vectorized",
         seed=("001/05",),
+        departs=(
+            "the article's step before it differs in the indices alone, ours in the thread's tile, "
+            "the threads and the depth, too; B in 16-byte loads, written out"
+        ),
         multiple_of=(128, 128, 32),
         alignment=16,
     ),
@@ -139,6 +186,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=32768,
         parent="sgemm_11_warp_tiling",
         seed=("001/06",),
+        departs="B in 16-byte loads, written out",
         multiple_of=(128, 128, 32),
         alignment=16,
     ),
@@ -151,6 +199,7 @@ STEPS: tuple[KernelSpec, ...] = (
         shared_bytes=32768,
         parent="sgemm_12_warp_subtiles",
         seed=("001/07",),
+        departs="none",
         multiple_of=(128, 128, 32),
         alignment=16,
     ),
@@ -164,6 +213,7 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=2,
         parent="sgemm_12_warp_subtiles",
         seed=("001/08",),
+        departs="B in 16-byte loads, written out; behind the last tile an empty group of copies",
         multiple_of=(128, 128, 16),
         alignment=16,
         min_arch=80,
@@ -241,7 +291,7 @@ STEPS: tuple[KernelSpec, ...] = (
     ),
     step(
         "sgemm_20_any_shape",
-        idea="any M, N, K and alignment: padded copies, or guarded tiles, or a way for few rows",
+        idea="any M, N, K and alignment: padded copies, guarded tiles, ways for few rows, columns",
         tile=(128, 64, 16),
         thread_tile=(8, 8),
         threads=128,
@@ -250,10 +300,26 @@ STEPS: tuple[KernelSpec, ...] = (
         persistent=True,
         blocks_per_sm=2,
         cuts=((7, 3, 2), (9, 2, 2), (2, 26, 5)),
-        config_tiles=(("packed", (128, 128, 16)), ("thin", (16, 512, 128))),
+        config_tiles=(
+            ("packed", (128, 128, 16)),
+            ("thin", (16, 512, 128)),
+            ("narrow", (32, 16, 512)),
+        ),
         parent="sgemm_19_stream_k",
         min_arch=80,
         workspace=True,
-        configs=("packed", "128x64", "128x64 split", "64x64", "64x64 split", "32x32", "thin"),
+        configs=(
+            "packed",
+            "128x128 split",
+            "128x64",
+            "128x64 split",
+            "64x64",
+            "64x64 split",
+            "128x32 split",
+            "32x128 split",
+            "32x32",
+            "thin",
+            "narrow",
+        ),
     ),
 )

@@ -10,18 +10,24 @@ from typing import Any
 
 from ..core.arguments import brief, shape
 from ..core.errors import ArgumentError
+from ..core.layout import LAYOUTS, PLAIN, words
 from ..core.paths import kernels_folder
 from ..core.precision import PRECISIONS, SINGLE, precision
 
 # The parts of the course that have steps, by the prefix of their steps' names.
-FAMILIES = ("sgemm", "hgemm", "tma")
+FAMILIES = ("sgemm", "hgemm", "tma", "wgmma")
 
 # The step of a family that an error recommends where another one cannot take a size.
 ANY_SIZE = {
     "sgemm": "sgemm_02_coalesced",
     "hgemm": "hgemm_20_any_shape",
     "tma": "tma_08_any_shape",
+    "wgmma": "wgmma_14_any_shape",
 }
+
+
+# The step of a family that an error recommends for B as nn.Linear has it.
+LAYOUT_STEPS = {"hgemm": "hgemm_20_any_shape", "tma": "tma_08_any_shape"}
 
 
 ELSEWHERE = (
@@ -36,19 +42,24 @@ class KernelSpec:
 
     Sizes are in elements, shared memory in bytes. `multiple_of` is what (M, N, K) must each be a
     multiple of; `alignment` is what the address of A, B and C must be a multiple of, in bytes.
-    `seed` names the article systems that the step reproduces ("003/sgemm_at_tiling").
+    `seed` names the article systems that the step reproduces ("003/sgemm_at_tiling"), `departs`
+    in what it differs from them, in fragments separated by "; ": "none" if in nothing but what all
+    steps differ in. It is empty for a step without an article.
     `workspace`: the file defines workspace_<name>(args), the bytes of scratch memory of a launch.
     `configs` names the step's compiled configurations, in the order of GemmArgs.config.
     `least_shared_bytes`: what will do, with fewer stages, where a block cannot have shared_bytes.
-    `precisions` are those that it is compiled for, the usual one first.
+    `min_arch`, `max_arch`: the compute capabilities that it runs on, ten times; 0: no newest one.
+    `precisions` are those that it is compiled for, the usual one first. `layouts`: how A and B may
+    lie in memory, each compiled apart.
 
     What `lab.check` has to reach: `stages` is how many k tiles are in shared memory at a time, at
     most. `persistent`: a block takes tile after tile, and `blocks_per_sm` are there at once.
-    `cuts`: products of which it cuts tiles of C along k, in each of its ways: (tiles of C, k tiles,
-    SMs of the GPU, 0 for the usual one); none if it never does. Where stretches of k tiles go on
-    from tile to tile, some begin with a tile, some one k tile before or behind, some in the middle.
+    `cuts`: products whose tiles of C it cuts along k, at least one for each way of cutting: (tiles
+    of C, k tiles, SMs of the GPU, 0 for the usual one); none if it never cuts. Where a block's k
+    tiles continue in the next tile, some begin with a tile, some one k tile off, some inside.
     `config_tiles`: the tiles of configurations whose names do not say. `deterministic`: the order
-    in which blocks run changes no bit of C.
+    in which blocks run changes no bit of C. `scales`: it takes alpha and beta; a reader's kernel
+    may be without them.
     """
 
     name: str
@@ -60,11 +71,14 @@ class KernelSpec:
     shared_bytes: int
     parent: str | None = None
     seed: tuple[str, ...] = ()
+    departs: str = ""
     precisions: tuple[str, ...] = SINGLE
     layout: str = "A, B and C row-major"
+    layouts: tuple[str, ...] = (PLAIN,)
     multiple_of: tuple[int, int, int] = (1, 1, 1)
     alignment: int = 4
     min_arch: int = 70
+    max_arch: int = 0
     workspace: bool = False
     configs: tuple[str, ...] = ()
     least_shared_bytes: int = 0
@@ -74,6 +88,7 @@ class KernelSpec:
     cuts: tuple[tuple[int, int, int], ...] = ()
     config_tiles: tuple[tuple[str, tuple[int, int, int]], ...] = ()
     deterministic: bool = True
+    scales: bool = True
 
     @property
     def takes_any_address(self) -> bool:
@@ -107,17 +122,32 @@ class KernelSpec:
         """The types of A and B that it takes."""
         return tuple(dict.fromkeys(PRECISIONS[name].given for name in self.precisions))
 
-    def template_arguments(self, name: str = "") -> str:
+    def template_arguments(self, name: str = "", layout: str = PLAIN) -> str:
         """What follows launch_<name> to name its function for a precision, or for the first one.
 
-        Raises ArgumentError for a precision that it is not compiled for.
+        Raises ArgumentError for a precision or a layout that it is not compiled for.
         """
+        self.check_layout(layout)
         asked = precision(self.precisions[0] if name == "" else name)
         if asked.name not in self.precisions:
             raise ArgumentError(
                 f"precision: got {name!r}; {self.name} is compiled for {', '.join(self.precisions)}"
             )
-        return "" if self.precisions == SINGLE else asked.template_arguments
+        types = "" if self.precisions == SINGLE else asked.template_arguments
+        if layout == PLAIN:
+            return types
+        return f"{types.removesuffix('>') or '<'}{', ' * bool(types)}{LAYOUTS.index(layout)}>"
+
+    def check_layout(self, layout: str) -> None:
+        """Raise ArgumentError, naming a step that does, unless the step takes the layout."""
+        if layout not in self.layouts:
+            able = LAYOUT_STEPS.get(self.family, "")
+            named = layout == "nt" and able not in ("", self.name)
+            other = f"; {able} takes B as (N, K)" * named
+            raise ArgumentError(
+                f"layout: is {layout} ({words(layout)}), {self.name} takes "
+                f"{' or '.join(self.layouts)}{other}"
+            )
 
     @property
     def path(self) -> Path:
@@ -132,6 +162,12 @@ class KernelSpec:
     def too_old(self, capability: tuple[int, int]) -> str:
         """Why a GPU of that compute capability cannot run the step; "" if it can."""
         major, minor = capability
+        if self.max_arch and major * 10 + minor > self.max_arch:
+            return (
+                f"{self.name} needs a GPU of compute capability {self.max_arch / 10:.1f}, whose "
+                f"wgmma later ones do not have; this one has {major}.{minor}. {ELSEWHERE}, or run "
+                f"{ANY_SIZE['tma']} here."
+            )
         if major * 10 + minor >= self.min_arch:
             return ""
         return (
@@ -155,10 +191,18 @@ class KernelSpec:
                     "takes any size"
                 )
 
+    def check_factors(self, alpha: float, beta: float) -> None:
+        """Raise ArgumentError if the step does not take them."""
+        if not self.scales and (alpha, beta) != (1, 0):
+            raise ArgumentError(
+                f"alpha, beta: got {alpha:g} and {beta:g}, and {self.name} has no such parameters; "
+                "leave them out, or add float alpha and float beta to its own"
+            )
+
     def _why_multiple(self, name: str) -> str:
         """What asks for a multiple that is not the tile's: tensor maps, of their rows."""
         axis = "MNK".index(name)
-        if self.family != "tma" or self.multiple_of[axis] == self.tile[axis]:
+        if self.family not in ("tma", "wgmma") or self.multiple_of[axis] == self.tile[axis]:
             return ""
         rows = {"N": "B and C", "K": "A"}.get(name)
         return f", as rows of {rows} are multiples of 16 bytes in a tensor map" if rows else ""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from ..core.paths import kernels_folder
@@ -22,19 +24,29 @@ def workspace_name(launch: str) -> str:
 
 def included_files(path: Path) -> tuple[Path, ...]:
     """`path` and every project file it includes, recursively, each once, in a fixed order."""
-    seen: dict[Path, None] = {}
+    kernels = str(kernels_folder())
+    seen: dict[str, None] = {}
 
-    def visit(file: Path) -> None:
-        file = file.resolve()
-        if file in seen or not file.exists():
+    def visit(file: str) -> None:
+        if file in seen:
+            return
+        try:
+            status = os.stat(file)
+        except OSError:
             return
         seen[file] = None
-        for name in INCLUDE.findall(file.read_text()):
-            visit(file.parent / name)
-            visit(kernels_folder() / name)
+        for name in _includes(file, status.st_ino, status.st_size, status.st_mtime_ns):
+            for folder in (os.path.dirname(file), kernels):
+                visit(os.path.normpath(os.path.join(folder, name)))
 
-    visit(path)
-    return tuple(seen)
+    visit(str(path.resolve()))
+    return tuple(map(Path, seen))
+
+
+@lru_cache(maxsize=4096)
+def _includes(file: str, *_changes: int) -> tuple[str, ...]:
+    """What a file includes. `_changes` is there for the cache: a changed file is read anew."""
+    return tuple(INCLUDE.findall(Path(file).read_text()))
 
 
 def mark(text: str) -> re.Match[str] | None:
@@ -67,8 +79,8 @@ def without_comments(text: str) -> str:
 
 
 def project_header(name: str, by: Path) -> Path | None:
-    """The project's file that `#include "name"` in the file `by` means; None for other headers."""
-    for folder in (by.parent, kernels_folder()):
+    """The project's file that `#include "name"` in a file of the folder `by` means; else None."""
+    for folder in (by, kernels_folder()):
         if (file := (folder / name).resolve()).is_file():
             return file
     return None
@@ -79,19 +91,29 @@ def inlined(path: Path) -> str:
 
     Empty if there is no such file.
     """
-    seen: set[Path] = set()
+    if not path.is_file():
+        return ""
+    file = path.resolve()
+    return inlined_text(file.read_text(encoding="utf-8"), file.parent, file)
 
-    def text_of(file: Path) -> str:
-        seen.add(file)
-        code = _ONCE.sub("", _COMMENT.sub(_kept_string, file.read_text(encoding="utf-8")))
-        return _WHOLE_INCLUDE.sub(lambda found: included(file, found), code)
 
-    def included(by: Path, found: re.Match[str]) -> str:
-        if (file := project_header(found[1], by)) is None:
+def inlined_text(text: str, folder: Path, own: Path | None = None) -> str:
+    """As `inlined`, of a text that stands, or would stand, in `folder`; own: its file."""
+    seen: set[Path] = set() if own is None else {own}
+
+    def text_of(text: str, folder: Path) -> str:
+        code = _ONCE.sub("", _COMMENT.sub(_kept_string, text))
+        return _WHOLE_INCLUDE.sub(lambda found: included(folder, found), code)
+
+    def included(folder: Path, found: re.Match[str]) -> str:
+        if (file := project_header(found[1], folder)) is None:
             return found[0]
-        return "" if file in seen else text_of(file)
+        if file in seen:
+            return ""
+        seen.add(file)
+        return text_of(file.read_text(encoding="utf-8"), file.parent)
 
-    return text_of(path.resolve()) if path.is_file() else ""
+    return text_of(text, folder)
 
 
 def source_digest(path: Path) -> str:

@@ -21,6 +21,13 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=3,
         parent="hgemm_17_stages",
         seed=("002/hgemm_tma_r_k_stages_64",),
+        departs=(
+            "fragments in one set, the article has two, which compile to the same order of "
+            "ldmatrix and mma.sync on sm_90a (experiment: tma 01, two sets of fragments); tiles"
+            " aligned to 1024 bytes, a fence behind mbarrier_init, tensor maps prefetched, no "
+            "time limit in try_wait, .shared::cluster; strips of 8 rows of tiles, the article's"
+            " are of 8 columns; loop rotated, its end not peeled"
+        ),
         multiple_of=(128, 128, 8),
         **_COPIED,
     ),
@@ -34,6 +41,13 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=3,
         parent="tma_01_load",
         seed=("002/hgemm_tma_r_k_stages_32",),
+        departs=(
+            "fragments in one set, the article has two, which compile to the same order of "
+            "ldmatrix and mma.sync on sm_90a (experiment: tma 02, two sets of fragments); tiles"
+            " aligned to 1024 bytes, a fence behind mbarrier_init, tensor maps prefetched, no "
+            "time limit in try_wait, .shared::cluster; strips of 8 rows of tiles, the article's"
+            " are of 8 columns; loop rotated, its end not peeled"
+        ),
         multiple_of=(128, 128, 8),
         **_COPIED,
     ),
@@ -47,6 +61,10 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=3,
         parent="tma_01_load",
         seed=("002/hgemm_tma_rw_k_stages",),
+        departs=(
+            "only announced in the article: the design is the course's; BK 64, where the "
+            "article's best has 32 (experiment: tma 03, BK = 32); edges of C"
+        ),
         multiple_of=(1, 8, 8),
         **_COPIED,
     ),
@@ -105,7 +123,7 @@ STEPS: tuple[KernelSpec, ...] = (
     ),
     step(
         "tma_08_any_shape",
-        idea="any M, N, K and alignment: five tiles, and copies where there is no tensor map",
+        idea="any M, N, K and alignment: six tiles, and copies where there is no tensor map",
         tile=(128, 64, 64),
         thread_tile=(8, 4),
         threads=288,
@@ -116,10 +134,11 @@ STEPS: tuple[KernelSpec, ...] = (
         least_shared_bytes=82016,
         parent="tma_07_stream_k",
         precisions=HALF,
+        layouts=("nn", "nt"),
         alignment=2,
         multiple_of=(1, 1, 1),
         min_arch=90,
         workspace=True,
-        configs=("256x128", "128x128", "128x64", "128x64 two stages", "64x64"),
+        configs=("256x128", "128x128", "128x64", "128x64 two stages", "64x64", "16x128"),
     ),
 )

@@ -63,7 +63,7 @@ _MET_04 = {
     for old, new in _RELEASED_04.items()
 }
 _RELEASED_08 = {
-    "with_tile(choose(g), ": "with_tile(TILES - 1, ",  # 64x64
+    "with_tile(choose(g), ": "with_tile(4, ",  # 64x64
     "    else\n      sums.multiply_tiles(ring, depth, lane_id);": """    else if (depth > 0) {
       ring.wait_full();
       sums.template load<WM / 16>(0, ring.offset);
@@ -72,7 +72,7 @@ _RELEASED_08 = {
 #pragma unroll
       for (int step = 0; step < 4; ++step) {
         if (step < 3) sums.template load<WM / 16>(step + 1, ring.offset);
-        if (step == 2) sums.release(ring.empty_addr(), lane_id);
+        if (step == 2) sums.template release<decltype(ring)>(ring.empty_addr(), lane_id);
         if (step == 3) ring.next();
         if (step == 3 && k_tile + 1 < depth) {
           ring.wait_full();

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ... import measurements
@@ -53,7 +53,7 @@ class TensorCores(Shown):
                 show(row.allowed, "{:,.0f}"),
                 show_rate(row.tflops),
                 show_share(self.share_of_wgmma(row)),
-                f"{row.clock_mhz:.0f} MHz",
+                show(row.clock_mhz, "{:.0f} MHz"),
                 show(row.power_w, "{:.0f} W"),
             )
             for row in self.rows
@@ -64,7 +64,8 @@ class TensorCores(Shown):
         lines = [
             "fp32 accumulators, normal random operands. FLOP/clk/SM: by the SMs' own cycle "
             f"counters. Burst: 10 launches after a rest; sustained: {SUSTAINED_S:.0f} s back to "
-            "back, the last third. Shared memory allows: at 128 bytes a clock.",
+            "back, the last third. SM clock: by the same counters and the GPU's timer, in a launch "
+            "behind these. Shared memory allows: at 128 bytes a clock.",
             measurements.made_on(self.environment, self.source),
         ]
         return lines + ([f"{self.left_out}."] if self.left_out else [])
@@ -106,4 +107,8 @@ def _measured_ceiling(dtype: str) -> float:
 
 def _from_section(data: dict, source: str) -> TensorCores:
     rows = tuple(Row(**row) for row in data["rows"])
-    return TensorCores(rows, source, dict(data["environment"]), data.get("left_out", ""))
+    notes = [data["left_out"]] if "left_out" in data else []
+    if "clock" not in data:
+        rows = tuple(replace(row, clock_mhz=None) for row in rows)
+        notes.append("No SM clock: recorded when it was still read behind a launch")
+    return TensorCores(rows, source, dict(data["environment"]), ". ".join(notes))

@@ -12,14 +12,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ...bench.modes import burst
+from ...bench.interleaving import BURST_LAUNCHES, burst
 from ...bench.timer import GpuTimer, Launch, Timing
-from ...core.errors import BackendError, LaunchError
+from ...core.errors import BackendError
 from ...core.paths import kernels_folder
-from ...gpu import build
+from ...gpu import block_clock, build
+from ...gpu.block_clock import BlockClock
 from ...gpu.toolchain import arch
 from ...gpu.turns import alone
 from ...layouts.shared.banks import BANK_BYTES, BANKS
+from ...measurements.rows import CLOCK64
 from ...steps.text import included_files
 
 OLDEST = 80  # mma.sync m16n8k16 begins with sm_80
@@ -29,7 +31,7 @@ WARPS_N = 4  # in mma.cuh: warps side by side along N
 INPUT_BYTES = 48 << 10  # what a probe reads
 PLACES = 64  # in mma.cuh: tiles among which the copies of a probe choose
 FLOP = 1 << 33  # of an SM in a launch: 0.7 ms of wgmma and 1.6 ms of mma.sync on an H200
-REST_S, SUSTAINED_S = 0.2, 2.0
+REST_S, SUSTAINED_S, SETTLED_S = 0.2, 2.0, 0.3
 _CUDA = {"bf16": "__nv_bfloat16", "fp16": "__half"}
 _TORCH = {"bf16": "bfloat16", "fp16": "float16"}
 
@@ -123,14 +125,15 @@ class Row:
     """A probe under one load, "burst" or "sustained".
 
     `flop_per_clk_sm` is by the SMs' own clocks and does not depend on their frequency, `tflops` is
-    by CUDA events. `clock_mhz` is the SM clock right behind the launches, `power_w` a mean.
+    by CUDA events. `clock_mhz` is the SM clock during a launch, by the blocks' own readings, and
+    `power_w` a mean.
     """
 
     probe: str
     load: str
     flop_per_clk_sm: float
     tflops: float
-    clock_mhz: float
+    clock_mhz: float | None
     power_w: float | None = None
 
     @property
@@ -151,7 +154,7 @@ def measure() -> dict:
             run = _Run(probe)
             time_us = run.flop * run.sms / at_rest.tflops / 1e6
             rows.append(run.row("sustained", timer.sustain(run.launch, SUSTAINED_S, time_us)))
-    data: dict[str, Any] = {"rows": [asdict(row) for row in rows]}
+    data: dict[str, Any] = {"rows": [asdict(row) for row in rows], "clock": CLOCK64}
     if probes != PROBES:
         data["left_out"] = f"wgmma is left out: it exists only on sm_90a, this GPU is sm_{target}"
     return data
@@ -170,7 +173,11 @@ def burst_rows(probes: Sequence[Probe]) -> tuple[list[Row], GpuTimer]:
     launches = [run.launch for run in runs]
     times_us = [timer.estimate(launch) for launch in launches]
     timings = burst(launches, timer, times_us, base=0, repeats=1, rest_s=REST_S)
-    return [run.row("burst", timing) for run, timing in zip(runs, timings, strict=True)], timer
+    rows = []
+    for run, timing in zip(runs, timings, strict=True):
+        timer.rest(REST_S)
+        rows.append(run.row("burst", timing))
+    return rows, timer
 
 
 class _Run:
@@ -204,15 +211,24 @@ class _Run:
         stream = torch.cuda.current_stream().cuda_stream
         which = PROBES.index(self.probe)
         pointers = (self._in.data_ptr(), self._out.data_ptr())
-        if code := _module().run(which, *pointers, self.repeats, stream):
-            raise LaunchError(f"{self.probe.name}: launch failed with CUDA error {code}")
+        code = _module().run(which, *pointers, self.repeats, stream)
+        build.checked(code, self.probe.name)
 
     def row(self, load: str, timing: Timing) -> Row:
-        """What a timer has found, and the cycles of the last launch."""
+        """What a timer has found, and the clock and the cycles of some more launches behind it."""
+        steady_us = SETTLED_S * 1e6 if load == "sustained" else 0.0
+        mhz = self._mhz(max(BURST_LAUNCHES, round(steady_us / timing.time_us)))
         cycles = float(self._out[: self.sms].double().median())
         tflops = self.flop * self.sms / timing.time_us / 1e6
         name, per_clock = self.probe.name, self.flop / cycles
-        return Row(name, load, per_clock, tflops, timing.clock_mhz, timing.power_w)
+        return Row(name, load, per_clock, tflops, mhz, timing.power_w)
+
+    def _mhz(self, launches: int) -> float:
+        """The clock in the last of these launches, back to back."""
+        with BlockClock(_module()) as clock:
+            for _ in range(launches - 1):
+                self._call()
+            return clock.of(self._call).mhz
 
 
 _BINDING = """
@@ -255,6 +271,5 @@ def _files(target: str) -> list[Path]:
 def _module() -> ModuleType:
     target = arch()
     headers = {file: None for path in _files(target) for file in included_files(path)}
-    return build.compile_binding(
-        "gemmlab_tensor_core_probes", *sources(target), headers=tuple(headers)
-    )
+    texts, files = block_clock.texts(*sources(target)), block_clock.headers(tuple(headers))
+    return build.compile_binding("gemmlab_tensor_core_probes", *texts, headers=files)

@@ -20,6 +20,25 @@ _WRITE_TILES = """TC* gC = C + (size_t)(block_m + m) * N + block_n + n;
 _WRITE_BACK_HEADER = '#include "../common/store/write_back.cuh"'
 _COPIES_BEHIND = "if (k_mma == 0) copy_tiles(k_tile + (STAGES - 1) * BK, fill);"
 _FILL = "const int fill = free_stage;"
+# Each step loads its own fragments, and the barrier stands at the end of a tile.
+_NOT_AHEAD = {
+    "  if (K > 0) load_fragments(0, 0);\n": "",
+    """      if (step == STEPS - 1) {
+        cp_async_wait<STAGES - 2>();  // this thread's part of the next tiles is in place
+        __syncthreads();              // everyone's is; and everyone has read the present ones
+        stage = k_tile + BK == K ? 0 : after(stage);
+      }
+      load_fragments((step + 1) % STEPS, stage);  // behind the last tile: stage 0, and not used
+""": "      load_fragments(step, stage);\n",
+    """      multiply(step);
+    }
+""": """      multiply(step);
+    }
+    cp_async_wait<STAGES - 2>();  // this thread's part of the next tiles is in place
+    __syncthreads();              // everyone's is; and everyone has read these
+    stage = after(stage);
+""",
+}
 
 # Name -> the step, and what is changed in its text.
 EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
@@ -56,6 +75,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "hgemm 18, products by rows": ("hgemm_18_wide_tile", {_PRODUCTS: _PRODUCTS_BY_ROWS}),
+    "hgemm 18, fragments not ahead": ("hgemm_18_wide_tile", _NOT_AHEAD),
     "hgemm 18, three stages": ("hgemm_18_wide_tile", {"STAGES = 4": "STAGES = 3"}),
     "hgemm 18, C from registers": (
         "hgemm_18_wide_tile",

@@ -12,12 +12,65 @@ _ROWS = {
 }
 _DOWN_AND_UP = "const int i = j % 2 ? TM - 1 - step : step;"
 
+# sgemm_04's products as article 003 writes them: one k at a time, A a float at a time.
+_FOUR_K = """    for (int k4 = 0; k4 < BK; k4 += 4) {
+      float rA[TM][4];  // 8 rows, four k
+#pragma unroll
+      for (int i = 0; i < TM; ++i) unpack4(rA[i], load4(&sA[m + i][k4]));
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        float rB[TN];
+        unpack4(&rB[0], load4(&sB[k4 + k][n]));
+        unpack4(&rB[4], load4(&sB[k4 + k][n + 4]));
+#pragma unroll
+        for (int i = 0; i < TM; ++i)
+#pragma unroll
+          for (int j = 0; j < TN; ++j) acc[i][j] += rA[i][k] * rB[j];
+      }
+    }
+"""
+_ONE_K = """    for (int k = 0; k < BK; ++k) {
+      float rA[TM], rB[TN];
+#pragma unroll
+      for (int i = 0; i < TM; ++i) rA[i] = sA[m + i][k];
+      unpack4(&rB[0], load4(&sB[k][n]));
+      unpack4(&rB[4], load4(&sB[k][n + 4]));
+#pragma unroll
+      for (int i = 0; i < TM; ++i)
+#pragma unroll
+        for (int j = 0; j < TN; ++j) acc[i][j] += rA[i] * rB[j];
+    }
+"""
+_NO_LEAST_BLOCKS = {"__launch_bounds__(THREADS, 2)": "__launch_bounds__(THREADS)"}
+
 # Name -> the step, and what is changed in its text.
 EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
+    "02, blocks of 16x16": (  # as article 003 has it
+        "sgemm_02_coalesced",
+        {
+            "BLOCK_ROWS = 8;": "BLOCK_ROWS = 16;",
+            "BLOCK_COLS = 32;": "BLOCK_COLS = 16;",
+            'static_assert(BLOCK_COLS == 32, "a warp must be one row of the block");\n': "",
+        },
+    ),
+    "02, blocks of 32x32": (  # as article 001 has it
+        "sgemm_02_coalesced",
+        {
+            "BLOCK_ROWS = 8;": "BLOCK_ROWS = 32;",
+        },
+    ),
+    "04, as in the article": (
+        "sgemm_04_register_tiling",
+        {
+            **_NO_LEAST_BLOCKS,
+            _UNROLL_2: "#pragma unroll",
+            _FOUR_K: _ONE_K,
+        },
+    ),
     "04, one block an SM": (
         "sgemm_04_register_tiling",
         {
-            "__launch_bounds__(THREADS, 2)": "__launch_bounds__(THREADS)",
+            **_NO_LEAST_BLOCKS,
             _UNROLL_2: "#pragma unroll",
         },
     ),
@@ -31,6 +84,19 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, str]]] = {
         "sgemm_08_double_buffer",
         {
             "__launch_bounds__(THREADS, 2)": "__launch_bounds__(THREADS, 1)",
+        },
+    ),
+    # Kernel 04 of article 001: thread (tid / 16, tid % 16) of 16 x 16, without a word of warps.
+    "11, indexed by thread": (
+        "sgemm_11_warp_tiling",
+        {
+            "m = warp_id / (BN / WN) * WM + lane_id / (WN / TN) * TM;": (
+                "m = tid / (BN / TN) * TM;"
+            ),
+            "n = warp_id % (BN / WN) * WN + lane_id % (WN / TN) * TN;": (
+                "n = tid % (BN / TN) * TN;"
+            ),
+            "const int warp_id = tid / 32, lane_id = tid % 32;\n": "",
         },
     ),
     "17, columns all down": (

@@ -42,7 +42,7 @@ class BankMap(Widget):
     """
 
     _script = "bank_map/widget.js"
-    _sheets = ("bank_map/widget.css",)
+    _sheets = ("shared/banks.css", "shared/waves.css", "bank_map/widget.css")
 
     def __init__(
         self,

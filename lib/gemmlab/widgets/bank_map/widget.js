@@ -1,15 +1,22 @@
 // BankMap: what a warp's access to a tile costs in shared memory, under any layout of the tile.
-import { bootWith, glide, h, inline, liveWith, segmented } from "../shared/dom.js";
+import { bootWith, h, inline, liveWith, segmented, setText } from "../shared/dom.js";
+import { player } from "../shared/play.js";
+import { glide } from "./glide.js";
+import { isText, oneOf, whole } from "../shared/link.js";
 import { evaluate, laneElements, laneList, plural, uniqueLanes } from "../model/shared/banks.js";
 import { accessControls, layoutControls, walker } from "./controls.js";
-import { bankPicture, highlight, readout, tilePicture, wavefrontRows } from "../shared/bank_view.js";
+import {
+  bankPicture, highlight, readout, SHOWN_ROWS, tilePicture, wavefrontRows
+} from "../shared/bank_view.js";
 
 const NARROW = 600; // below this many pixels, 16 banks or columns stand side by side, else 32
-const BANK_LEGEND = "One row is one wavefront: at most one word from each bank. The number is " +
-  "the lane; ×4 means that four lanes share the word. Marked rows are those above the minimum.";
+const BANK_LEGEND = "Banks: one row is one wavefront, at most one word from each bank. The number " +
+  "is the lane; ×4 means that four lanes share the word. Marked rows are those above the minimum. " +
+  "A line parts the phases, which serve one group of lanes after the other.";
 const COPY = " A copy's wavefronts depend on its sources, too; these are its destinations.";
-const TILE_LEGEND = "The number is the bank that holds the element. Strong colour: this request " +
-  "wants it.";
+const TILE_LEGEND = "Tile: the colour is that of the bank that holds the element, as in the " +
+  "picture of the banks. Strong colour: this request wants it. With all rows shown, each element " +
+  "has the number of its bank.";
 
 // The tile grows with the rows that a typed pattern asks for.
 function tileOf(config, state) {
@@ -62,14 +69,10 @@ export function accessName({ op, store, width }) {
     (op?.includes("matrix") ? "row" : "lane");
 }
 
-function figures({ wavefronts, minimum, conflicts }) {
-  const figure = (value, text, kind = "") =>
-    h("div", { class: `gl-stat ${kind}` }, h("b", {}, String(value)), h("span", {}, text));
-  return [
-    figure(wavefronts, wavefronts === 1 ? "wavefront" : "wavefronts"),
-    figure(minimum, "minimum"),
-    figure(conflicts, "too many", conflicts === 0 ? "gl-good" : "gl-bad"),
-  ];
+function figure(text) {
+  const value = h("b", {});
+  const words = h("span", {}, text);
+  return { el: h("div", { class: "gl-stat" }, value, words), value, words };
 }
 
 function badge(model) {
@@ -79,19 +82,35 @@ function badge(model) {
   return h("em", { class: `gl-badge ${kind}` }, text);
 }
 
+// Three counts, which light up when they change. Returns {el, set(request or null)}.
+function countsView() {
+  const [waves, least, surplus] = ["wavefronts", "minimum", "too many"].map(figure);
+  const el = h("div", { class: "gl-stats" }, waves.el, least.el, surplus.el);
+  return { el, set(request) {
+    const { wavefronts, minimum, conflicts } = request ?? {};
+    setText(waves.value, String(wavefronts ?? "–"));
+    waves.words.textContent = wavefronts === 1 ? "wavefront" : "wavefronts";
+    setText(least.value, String(minimum ?? "–"));
+    setText(surplus.value, String(conflicts ?? "–"));
+    surplus.el.className = `gl-stat ${conflicts === 0 ? "gl-good" : "gl-bad"}`;
+  } };
+}
+
 function mount(root, config, initial, changed) {
   let state = initial;
   let all = [];
   let step = 0; // the wavefront that is shown, 0 for the whole request
   let drawn = -1; // the access that the pictures show
   let page = null; // first column of the tile's window, null: where the access begins
+  let full = false; // whether all rows are shown
+  let top = 0; // the first wavefront that is shown
   const part = (name, more = {}) => h("div", { class: name, ...more });
   const spoken = { "aria-live": "polite" };
-  const counts = part("gl-stats");
+  const counts = countsView();
   const reading = part("gl-reading", spoken);
   const hint = part("gl-hint", spoken);
   const goal = part("gl-goal", spoken);
-  const what = part("gl-what");
+  const [access, offset] = [part("gl-what"), part("gl-what")];
   const banks = part("gl-picture");
   const tile = part("gl-picture");
   const model = () => all[state.access];
@@ -100,6 +119,7 @@ function mount(root, config, initial, changed) {
   function update(apply) {
     apply(state);
     step = 0;
+    play.stop();
     render(true);
     changed(state);
   }
@@ -109,17 +129,29 @@ function mount(root, config, initial, changed) {
   const tabs = state.accesses.length < 2 ? null : segmented("Access",
     state.accesses.map((access, i) => [i, nameOf(access, i)]), state.access,
     (i) => update((s) => { s.access = i; page = null; }));
-  const walk = walker("wavefronts", (by) => {
-    const stops = model().request.wavefronts + 1;
-    step = (step + by + stops) % stops;
+  function go(to) {
+    if (to === step) return;
+    step = to;
     showStep();
+  }
+  const count = () => model().request?.wavefronts ?? 1;
+  const walk = walker("wavefronts", (by) => {
+    play.stop();
+    go((step + by + count() + 1) % (count() + 1));
   });
+  // One wavefront after the other, then the whole request again.
+  const play = player(() => Math.min(12, 0.8 * count() + 0.8), () => step / (count() + 1),
+    (at) => go(at < 1 ? Math.min(count(), Math.floor(at * (count() + 1))) : 0));
   const turn = walker("columns", (by) => {
     const [first, width, length] = view();
     const to = first + by * width;
     if (to >= 0 && to < length) page = to;
     render();
   });
+  const more = h("button", { type: "button", class: "gl-plain", onclick: () => {
+    full = !full;
+    draw(false);
+  } });
 
   // First column of the tile's window, how many it shows, how many there are.
   function view() {
@@ -137,13 +169,18 @@ function mount(root, config, initial, changed) {
 
   function showStep() {
     const rows = wavefrontRows(model().request);
+    const at = full ? 0 : Math.floor(Math.max(0, step - 1) / SHOWN_ROWS) * SHOWN_ROWS;
+    if (at !== top) return draw(false);
     for (const node of banks.querySelectorAll("[data-wave]")) {
-      node.classList.toggle("gl-off", step > 0 && node.dataset.wave !== String(step));
+      const wave = Number(node.dataset.wave);
+      node.classList.toggle("gl-off", step > 0 && wave > step);
+      node.classList.toggle("gl-acts", wave === step);
     }
     highlight(tile, { lanes: step ? uniqueLanes(rows[step - 1].words) : [] });
     const served = step ? laneList(uniqueLanes(rows[step - 1].words)) : "";
     walk.set(step ? `wavefront ${step} of ${rows.length}: ${served}`
       : `${rows.length > 1 ? "all " : ""}${plural(rows.length, "wavefront")}`);
+    return undefined;
   }
 
   function rest() {
@@ -155,54 +192,63 @@ function mount(root, config, initial, changed) {
 
   function draw(moving) {
     const [first, width, length] = view();
+    const rows = wavefrontRows(model().request);
+    const most = full ? Infinity : SHOWN_ROWS;
     drawn = state.access;
-    const place = () => banks.replaceChildren(bankPicture(model(), width, show));
+    top = full ? 0 : Math.floor(Math.max(0, step - 1) / SHOWN_ROWS) * SHOWN_ROWS;
+    const place = () => banks.replaceChildren(bankPicture(model(), width, show, top, most));
     if (moving) glide(banks, place);
     else place();
-    tile.replaceChildren(tilePicture(model(), first, width, show));
+    const lanes = uniqueLanes(rows.slice(top, top + most).flatMap((row) => row.words));
+    tile.replaceChildren(tilePicture(model(), first, width, show, lanes, most));
     turn.el.hidden = length <= width;
     turn.set(`columns ${first} to ${Math.min(length, first + width) - 1} of ${length}`);
+    more.textContent = full ? "Fewer rows"
+      : `All ${Math.max(rows.length, model().tile.rows)} rows, with numbers`;
+    more.setAttribute("aria-expanded", String(full));
+    play.el.hidden = walk.el.hidden = rows.length < 2;
     rest();
   }
 
   function render(moving = false) {
     all = models(config, state);
-    const { access, error, request } = model();
+    const { access: shown, error, request } = model();
     layout.set(state);
     editor?.set(state);
     tabs?.set(state.access);
     all.forEach((m, i) => tabs?.label(i, `${nameOf(m.access, i)} `, badge(m)));
     root.classList.toggle("gl-error", Boolean(error));
     reading.textContent = error ? sentence(error)
-      : model().reading + (access.op === "cp.async" ? COPY : "");
-    what.replaceChildren(
-      h("b", {}, accessName(access)),
-      h("code", {}, access.pattern), h("code", {}, offsetText(state)));
+      : model().reading + (shown.op === "cp.async" ? COPY : "");
+    access.replaceChildren(h("b", {}, "Banks"), `${accessName(shown)} `,
+      h("code", {}, shown.pattern));
+    offset.replaceChildren(h("b", {}, "Tile"), h("code", {}, offsetText(state)));
     if (config.goal) {
       const done = meets(config.goal, state, all);
       root.classList.toggle("gl-solved", done);
       goal.replaceChildren(h("b", {}, done ? "✓ Solved" : "Goal"), config.goal.text);
     }
     // What was last drawn of this access stays, dimmed, while a formula is being typed.
-    const none = { wavefronts: "–", minimum: "–", conflicts: "–" };
-    counts.replaceChildren(...figures(error ? none : request));
+    counts.set(error ? null : request);
     views.inert = Boolean(error);
     views.hidden = hint.hidden = Boolean(error) && drawn !== state.access;
     if (!error) draw(moving);
   }
 
   const views = h("div", { class: "gl-views", onpointerleave: rest },
-    h("div", { class: "gl-title" }, h("b", {}, "Banks"), walk.el), banks,
-    h("div", { class: "gl-legend" }, BANK_LEGEND),
-    h("div", { class: "gl-title" }, h("b", {}, "Tile"), turn.el), tile,
-    h("div", { class: "gl-legend" }, TILE_LEGEND));
+    h("div", { class: "gl-title" }, access, h("span", { class: "gl-steps" },
+      walk.el, play.el)), banks,
+    h("div", { class: "gl-title" }, offset, h("span", { class: "gl-steps" },
+      turn.el, more)), tile);
   root.append(h("div", { class: "gl-card gl-bankmap" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     config.goal ? goal : null,
-    h("div", { class: "gl-controls" }, tabs?.el, layout.el, editor?.el),
-    what,
-    h("div", { class: "gl-result" }, counts, reading),
-    views, hint));
+    h("div", { class: "gl-controls" }, tabs?.el, layout.el),
+    h("div", { class: "gl-result" }, counts.el, reading),
+    views, h("div", { class: "gl-feet" }, hint, editor?.el,
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
+        h("div", { class: "gl-legend" }, BANK_LEGEND),
+        h("div", { class: "gl-legend" }, TILE_LEGEND)))));
   let narrow = columns();
   new ResizeObserver(() => {
     if (narrow === columns()) return;
@@ -218,5 +264,21 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const BITS = [5, 8, 12];
+const isSwizzle = (value) => Array.isArray(value) && value.length === 3 && value[2] >= value[0] &&
+  value.every((bits, i) => whole(0, BITS[i])(bits));
+const isAccess = (one) => one && isText(one.pattern) && isText(one.name) &&
+  oneOf([2, 4, 8, 16])(one.width) && typeof one.store === "boolean" &&
+  (one.op === undefined || isText(one.op));
+// In an exercise the access is given.
+const free = (rule) => (value, config, state) => !config.goal && rule(value, config, state);
+const RULES = { name: "BankMap", allows: {
+  access: (value, _, state) => whole(0, state.accesses.length - 1)(value),
+  kind: oneOf(["none", "pad", "swizzle", "formula"]), pad: whole(0, 64), swizzle: isSwizzle,
+  formula: isText, row_length: free(whole(1, 1024)), element: free(oneOf([1, 2, 4, 8])),
+  accesses: free((value, config, state) => Array.isArray(value) && value.every(isAccess) &&
+    value.length > state.access && value.length < 9),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

@@ -20,7 +20,7 @@ COLOURS = ("lane", "register", "matrix")
 class FragmentMap(Widget):
     """The elements of a fragment, each with its lane and register, and what a lane holds.
 
-    which: a name of `layouts.FRAGMENTS`, or several to choose from, the first of which is shown.
+    which: a name of `layouts.FRAGMENTS`, or several to choose from; the first is shown at first.
     colour: what the colours stand for, "lane", "register" or "matrix" (of 8x8 elements). lane: the
     one that is chosen at first, 0 to 31, or None. caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.

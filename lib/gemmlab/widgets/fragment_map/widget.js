@@ -1,5 +1,9 @@
 // FragmentMap: which lane holds which element of a tensor-core fragment, in which register.
-import { bootWith, h, inline, liveWith, roving, segmented, select } from "../shared/dom.js";
+import {
+  bootWith, h, inline, liveWith, roving, segmented, select, setText
+} from "../shared/dom.js";
+import { player } from "../shared/play.js";
+import { oneOf, orNone, whole } from "../shared/link.js";
 import {
   LANES, describeElement, describeLane, holder, matrixOf, panels, short,
 } from "../model/fragments.js";
@@ -25,7 +29,17 @@ function rowHead(f, row) {
     `${row % 8} `, h("b", {}, `T${row}`));
 }
 
-function panelView(f, part, colour, show, choose) {
+// What a cell says: lane and register where both fit (or stand below each other), else what the
+// colours stand for; of the chosen lane the register.
+function label(at, f, colour, room) {
+  const [lane, register] = short(at).split(" ");
+  if (room) return [h("span", {}, lane), h("span", {}, ` ${register}`)];
+  const first = colour === "register" ? register : lane;
+  return [h("span", { class: "gl-f-first" }, first), " ",
+    h("span", { class: "gl-f-own" }, register)];
+}
+
+function panelView(f, part, colour, room) {
   const grid = h("div", { class: "gl-f-grid" },
     h("span", { class: "gl-f-head" }, f.addressed ? "addr" : ""));
   for (let column = part.left; column < part.left + part.columns; column++) {
@@ -39,9 +53,7 @@ function panelView(f, part, colour, show, choose) {
       grid.append(h("button", {
         type: "button", tabindex: -1, class: "gl-f-cell", style: tint(f, colour, row, column),
         "data-row": row, "data-col": column, "data-lane": at.lane, "aria-label": words,
-        onpointerenter: () => show(words), onfocus: () => show(words),
-        onclick: () => choose(at.lane),
-      }, short(at).split(/(?= )/).map((word) => h("span", {}, word))));
+      }, label(at, f, colour, room)));
     }
   }
   return h("div", { class: "gl-f-panel", style: `--cols:${part.columns}` },
@@ -67,10 +79,15 @@ function mount(root, config, initial, changed) {
   const layout = () => config.layouts.find((f) => f.name === state.which);
   const narrow = () => root.clientWidth < NARROW;
   const update = (change) => {
+    if (!("lane" in change)) play.stop();
     state = { ...state, ...change };
     render();
     changed(state);
   };
+  const play = player(() => 12.8, () => ((state.lane ?? -1) + 1) / LANES, (part) => {
+    const lane = Math.min(LANES - 1, Math.floor(part * LANES));
+    if (lane !== state.lane) update({ lane });
+  }, "Lanes 0 to 31");
   const choose = (lane) => update({ lane: state.lane === lane ? null : lane });
   const names = config.layouts.map((f) => [f.name, f.name]);
   const which = (names.length > 3 ? select : segmented)("Layout", names, state.which,
@@ -79,6 +96,11 @@ function mount(root, config, initial, changed) {
     state.colour, (one) => update({ colour: one }));
   const picture = h("div", {
     class: "gl-f-picture", role: "group", onpointerleave: () => show(REST),
+    onpointerover: (event) => point(event), onfocusin: (event) => point(event),
+    onclick: (event) => {
+      const cell = event.target.closest(".gl-f-cell");
+      if (cell) choose(Number(cell.dataset.lane));
+    },
     "aria-label": "The elements of the fragment. Arrow keys move, Enter chooses the lane.",
   });
   const reading = h("div", { class: "gl-hint", "aria-live": "polite" }, REST);
@@ -93,6 +115,10 @@ function mount(root, config, initial, changed) {
   function show(words) {
     reading.textContent = words;
   }
+  function point(event) {
+    const cell = event.target.closest(".gl-f-cell");
+    if (cell) show(cell.getAttribute("aria-label"));
+  }
 
   // The lanes in as many columns as fit, and the elements.
   function draw() {
@@ -101,8 +127,13 @@ function mount(root, config, initial, changed) {
     if (key === drawn) return;
     drawn = key;
     const columns = narrow() ? 8 : 16;
-    picture.replaceChildren(...panels(f, narrow()).map((part) =>
-      panelView(f, part, state.colour, show, choose)));
+    const parts = panels(f, narrow());
+    const across = parts[0].columns * (parts[0].columns < 16 ? Math.min(2, parts.length) : 1);
+    const room = narrow() || (root.clientWidth - 80) / across >= 58;
+    const below = parts.reduce((sum, part) => sum + part.rows, 0) / (across / parts[0].columns);
+    picture.classList.toggle("gl-f-small", !room);
+    picture.classList.toggle("gl-f-low", !narrow() && below > 8);
+    picture.replaceChildren(...parts.map((part) => panelView(f, part, state.colour, room)));
     picture.querySelector(".gl-f-cell").tabIndex = 0;
     const at = state.lane ?? 0;
     // A redrawn strip keeps the focus: the controls that redraw it are outside.
@@ -129,14 +160,15 @@ function mount(root, config, initial, changed) {
     for (const node of lanes.children) {
       node.setAttribute("aria-pressed", String(node.dataset.lane === chosen));
     }
-    held.textContent = state.lane === null ? NO_LANE : describeLane(layout(), state.lane);
+    setText(held, state.lane === null ? NO_LANE : describeLane(layout(), state.lane));
   }
 
   root.append(h("div", { class: "gl-card gl-fragment" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row" }, names.length > 1 ? which.el : h("b", {}, state.which),
-      colour.el),
-    picture, reading, lanes, held, legend));
+      colour.el, play.el),
+    picture, lanes, held, h("div", { class: "gl-feet" }, reading,
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend))));
   new ResizeObserver(() => render()).observe(root);
   render();
   return (next) => {
@@ -145,5 +177,10 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const RULES = { name: "FragmentMap", allows: {
+  which: (value, config) => config.layouts.some((f) => f.name === value),
+  colour: oneOf(["lane", "register", "matrix"]), lane: orNone(whole(0, LANES - 1)),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

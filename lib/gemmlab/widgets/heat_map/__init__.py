@@ -20,7 +20,8 @@ class Metric:
     """What a map can show.
 
     label: on its button. unit: of its values. origin: where they come from, a sentence. digits:
-    after the point. less: less of it is better. Strong colour always stands for better.
+    after the point. less: less of it is better. Strong colour always stands for better. limit: a
+    value at which the map has a contour, named by limit_is, such as "what mma.sync computes".
     """
 
     label: str
@@ -28,6 +29,8 @@ class Metric:
     origin: str
     digits: int = 2
     less: bool = False
+    limit: float | None = None
+    limit_is: str = ""
 
     def show(self, value: float | None) -> str:
         """A value as it stands in a cell; "-" if there is none."""

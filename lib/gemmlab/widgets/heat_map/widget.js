@@ -1,5 +1,6 @@
 // HeatMap: configurations as cells of a map, coloured by one of several metrics.
-import { bootWith, h, inline, liveWith, roving, segmented } from "../shared/dom.js";
+import { bootWith, flash, h, inline, liveWith, roving, segmented } from "../shared/dom.js";
+import { whole } from "../shared/link.js";
 
 const LISTED = 6; // companions that are named; more are only counted
 const THEMES = [[[0xf1, 0xf6, 0xfa], [0x00, 0x5a, 0x8f]], [[0x20, 0x2b, 0x36], [0x8f, 0xd0, 0xf7]]];
@@ -82,6 +83,20 @@ export function tell(config, state) {
     `Also ${shown(same, cell.values[by])} ${same.unit}${what}: ${list}${more}.`];
 }
 
+// On which sides of a cell the contour runs: where a neighbour does not reach the limit.
+export function contour(config, metric, row, col) {
+  const at = placeOf(config, metric.key);
+  const limit = metric.limit ?? null;
+  const within = (r, c) => {
+    const value = config.cells[r]?.[c]?.values?.[at];
+    return typeof value === "number" && value >= limit;
+  };
+  if (limit === null || !within(row, col)) return "";
+  const sides = { t: [-1, 0], b: [1, 0], l: [0, -1], r: [0, 1] };
+  return Object.entries(sides).filter(([, [dr, dc]]) => config.cells[row + dr]?.[col + dc] &&
+    !within(row + dr, col + dc)).map(([side]) => `gl-hm-${side}`).join(" ");
+}
+
 function cellButton(config, state, metric, cell, row, col, choose) {
   const value = cell.values?.[placeOf(config, metric.key)];
   const [light, dark] = THEMES.map((theme) =>
@@ -90,7 +105,7 @@ function cellButton(config, state, metric, cell, row, col, choose) {
   const chosen = row === state.row && col === state.col;
   const same = companions(config, state).some((other) => other.row === row && other.col === col);
   return h("button", {
-    type: "button", class: `gl-hm-cell ${kind}${same ? " gl-hm-same" : ""}`,
+    type: "button", class: `gl-hm-cell ${kind}${same ? " gl-hm-same" : ""} ${contour(config, metric, row, col)}`,
     "data-row": row + 1, "data-col": col, tabindex: chosen ? 0 : -1, "aria-pressed": String(chosen),
     "aria-label": `${nameOf(config, row, col)}: ` +
       (cell.reason ?? `${shown(metric, value)} ${metric.unit}`),
@@ -126,6 +141,9 @@ function strip(config, state, metric) {
 function legendText(config, state, metric) {
   const parts = [metric.origin,
     `${metric.less ? "Less is better: the" : "The"} stronger the colour, the better.`];
+  if (typeof metric.limit === "number") {
+    parts.push(`Line: ${shown(metric, metric.limit)} ${metric.unit}, ${metric.limit_is || "the limit"}.`);
+  }
   if (config.cells.flat().some((cell) => cell.reason)) parts.push("Hatched: no configuration.");
   if (companions(config, state).length) {
     const same = config.metrics[placeOf(config, config.together)].label;
@@ -136,6 +154,7 @@ function legendText(config, state, metric) {
 
 function mount(root, config, initial, changed) {
   let state = initial;
+  let before = ""; // the cell that was chosen
   const metrics = segmented("Show", config.metrics.map((m) => [m.key, m.label]), state.metric,
     (key) => update({ metric: key }));
   const grid = h("div", {
@@ -174,6 +193,8 @@ function mount(root, config, initial, changed) {
       h("div", {}, h("dt", {}, label), h("dd", {}, text)))),
     note ? h("div", {}, note) : "", others ? h("div", {}, others) : "");
     groups.replaceChildren(...strip(config, state, metric));
+    if (before && before !== name) flash(detail.firstChild);
+    before = name;
   }
 
   root.append(h("div", { class: "gl-card gl-heatmap" },
@@ -186,5 +207,11 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const RULES = { name: "HeatMap", allows: {
+  metric: (value, config) => config.metrics.some((one) => one.key === value),
+  row: (value, config) => whole(0, config.cells.length - 1)(value),
+  col: (value, config) => whole(0, config.cells[0].length - 1)(value),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

@@ -11,6 +11,7 @@ from ...core.errors import ArgumentError
 from ...display.numbers import short, show_share, show_size
 from ...measurements.provenance import origin
 from ...measurements.rows import BASELINES, BenchRow
+from ...steps.chapters import chapter_of
 from ..shared.base import Widget, new_figure
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class Ladder(Widget):
     ceiling: TFLOP/s of mma.sync on registers alone: rows are then also shown as shares of it.
     metric: a key of METRICS. highlight: a kernel to set off (default: `until`). until: the last
     kernel to show, in the order of the rows. steps: how many to show at first, the last ones; a
-    button shows all. caption: text with `code` and **bold**.
+    button shows all. In the book a step's name leads to
+    its chapter. caption: text with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
 
@@ -184,6 +186,8 @@ def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]
             "size": size,
             "volume": shape[0] * shape[1] * shape[2],
             "baseline": row["kernel"] in BASELINES,
+            "estimated": bool(row.get("estimated")),
+            "chapter": chapter_of(row["kernel"]),
             **{metric: row.get(metric) for metric in METRICS},
         }
     if not found:

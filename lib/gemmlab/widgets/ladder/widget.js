@@ -1,5 +1,6 @@
 // Ladder: the steps measured so far as bars, with cuBLAS as a bar and as a line.
 import { bootWith, h, inline, liveWith, roving, segmented } from "../shared/dom.js";
+import { isTruth } from "../shared/link.js";
 
 const trim = (value, digits) => value.toLocaleString("en", {
   minimumFractionDigits: digits, maximumFractionDigits: digits,
@@ -35,7 +36,8 @@ export function describeRow(row) {
   const parts = Object.entries(METRICS)
     .filter(([name]) => typeof row[name] === "number" && !(row.baseline && name === "ratio"))
     .map(([name, metric]) => metric.say(row[name]));
-  return `${row.label}, ${row.size}: ${parts.join(", ")}.`;
+  const how = row.estimated ? " (estimated, not measured)" : "";
+  return `${row.label}, ${row.size}${how}: ${parts.join(", ")}.`;
 }
 
 // The rows that are drawn: the last steps and the baselines, or all.
@@ -44,19 +46,27 @@ export function drawn(rows, steps, all) {
   return all ? rows : rows.filter((row) => !hidden.includes(row));
 }
 
-function bar(row, index, metric, most, highlight, show) {
+// A step's name leads to its chapter in the book; a notebook has no such pages.
+function nameOf(row, linked) {
+  if (!linked || !row.chapter) return row.label;
+  return h("a", { href: `${row.chapter}.html`, class: "gl-to" }, row.label);
+}
+
+function bar(row, index, metric, most, highlight, show, linked) {
   const value = row[metric];
   const known = typeof value === "number";
-  const kind = row.baseline ? "gl-base" : row.kernel === highlight ? "gl-now" : "";
+  const kind = [row.baseline ? "gl-base" : row.kernel === highlight ? "gl-now" : "",
+    row.estimated ? "gl-guess" : ""].join(" ");
   return h("div", {
     class: `gl-rung ${kind}`, role: "listitem", tabindex: index ? -1 : 0,
     "data-row": index + 1, "data-col": 0, "aria-label": describeRow(row),
     onpointerenter: () => show(row), onfocus: () => show(row),
   },
-  h("span", { class: "gl-rung-name" }, row.label),
+  h("span", { class: "gl-rung-name" }, nameOf(row, linked)),
   h("span", { class: "gl-track" },
     h("span", { class: "gl-bar", style: `--v:${known ? value / most : 0}` }),
-    h("span", { class: "gl-value" }, known ? METRICS[metric].show(value) : "not measured")));
+    h("span", { class: "gl-value" }, known
+      ? `${METRICS[metric].show(value)}${row.estimated ? " estimated" : ""}` : "not measured")));
 }
 
 function mount(root, config, initial, changed) {
@@ -97,7 +107,7 @@ function mount(root, config, initial, changed) {
     chart.classList.toggle("gl-with-ref", typeof reference === "number");
     chart.setAttribute("aria-label", `${METRICS[state.metric].label} at ${state.size}`);
     chart.replaceChildren(...rows.map((row, i) =>
-      bar(row, i, state.metric, most, config.highlight, show)));
+      bar(row, i, state.metric, most, config.highlight, show, root.hasAttribute("data-live"))));
     const chosen = rows.find((row) => row.kernel === config.highlight) ?? rows[0];
     if (chosen) show(chosen);
     const { note } = METRICS[state.metric];
@@ -118,5 +128,10 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const RULES = { name: "Ladder", allows: {
+  size: (value, config) => config.sizes.includes(value),
+  metric: (value, config) => config.metrics.includes(value), all: isTruth,
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

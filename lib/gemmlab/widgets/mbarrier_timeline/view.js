@@ -1,6 +1,6 @@
 // The pictures of MbarrierTimeline: lanes over time with a cursor, and the state of the barriers.
 import { h } from "../shared/dom.js";
-import { barrierKey, countsOf } from "../model/mbarrier/model.js";
+import { barrierKey, BOX, countsOf } from "../model/mbarrier/model.js";
 import { waitingAt } from "../model/mbarrier/run.js";
 import { digits } from "../model/mbarrier/words.js";
 
@@ -40,7 +40,41 @@ function laneNode([name, bars], stuck, run, scale, width) {
     h("div", { class: "gl-tl-track" }, bars.map((bar) => barNode(bar, scale, width)), end));
 }
 
-// {el, draw(run), put(index)}; a click or a drag asks for `move(index)`.
+// The phases of a barrier: {phase, begin, end}, from its states after each event.
+export function phasesOf(run, key) {
+  const bars = [];
+  run.events.forEach(({ time }, i) => {
+    const { phase } = run.states[i][key];
+    if (bars.at(-1)?.phase === phase) return;
+    if (bars.length) bars.at(-1).end = time;
+    bars.push({ phase, begin: time, end: run.total });
+  });
+  return bars;
+}
+
+// Arrivals as dots, those that still lack hollow; and the bytes that a phase still expects.
+function sideNode(bar, name) {
+  const dots = "●".repeat(Math.max(0, bar.count - bar.pending)) + "○".repeat(bar.pending);
+  const part = Math.min(1, Math.abs(bar.tx) / (2 * BOX));
+  return [h("span", { class: "gl-mb-dots" }, dots), name === "full"
+    ? h("span", { class: "gl-mb-bytes" }, h("i", { style: `--v:${part}` })) : null,
+  name === "full" ? h("span", { class: "gl-mb-tx-now" }, digits(bar.tx)) : null];
+}
+
+function barrierLane(run, name, stage, scale, width) {
+  const key = barrierKey({ name, stage });
+  return h("div", { class: "gl-tl-lane gl-mb-lane", "data-barrier": key, "data-name": name },
+    h("span", { class: "gl-tl-name" }, key),
+    h("div", { class: "gl-tl-track" }, phasesOf(run, key).map(({ phase, begin, end }) => {
+      const room = ((end - begin) / scale) * width;
+      return h("span", {
+        class: `gl-tl-bar gl-mb-parity${phase % 2}`,
+        style: `left:${(100 * begin) / scale}%;width:${(100 * (end - begin)) / scale}%`,
+      }, room > 130 ? `phase ${phase}, parity ${phase % 2}` : room > 10 ? String(phase) : "");
+    })), h("span", { class: "gl-mb-side" }));
+}
+
+// {el, draw(run), put(index), glide(time)}; a click or a drag asks for `move(index)`.
 export function laneChart(move) {
   const cursor = h("div", { class: "gl-tl-cursor", "aria-hidden": "true" });
   const rows = h("div", { class: "gl-tl-rows" });
@@ -59,11 +93,16 @@ export function laneChart(move) {
   function draw(next, words) {
     run = next;
     scale = run.total * 1.05 || 100;
-    const width = Math.max(120, el.clientWidth - 84);
+    const width = Math.max(120, el.clientWidth - 84 - 130);
     const stuck = run.events.at(-1).kind === "stuck"
       ? waitingAt(run, run.events.length - 1).map((e) => e.actor) : [];
     rows.replaceChildren(
       ...run.lanes.map((lane) => laneNode(lane, stuck.includes(lane[0]), run, scale, width)),
+      h("div", { class: "gl-tl-lane gl-mb-heads" }, h("span"), h("span"),
+        h("span", { class: "gl-mb-side" }, "arrived, bytes to come")),
+      ...Object.keys(countsOf(run.ring)).flatMap((name) =>
+        Array.from({ length: run.ring.stages }, (_, stage) =>
+          barrierLane(run, name, stage, scale, width))),
       h("div", { class: "gl-tl-lane gl-tl-axis" }, h("span", { class: "gl-tl-name" }, "time"),
         h("div", { class: "gl-tl-track" }, tickSteps(scale, width < 360 ? 4 : 8).map((time) =>
           h("span", { class: "gl-tl-tick", style: `left:${(100 * time) / scale}%` },
@@ -74,11 +113,17 @@ export function laneChart(move) {
     const event = run.events[index];
     const lane = event.kind === "land" ? `stage ${event.stage}` : event.actor;
     el.style.setProperty("--at", event.time / scale);
+    for (const row of rows.querySelectorAll("[data-barrier]")) {
+      const { barrier, name } = row.dataset;
+      row.lastChild.replaceChildren(...sideNode(run.states[index][barrier], name).filter(Boolean));
+      row.classList.toggle("gl-mb-acts", Boolean(event.name) && barrierKey(event) === barrier);
+    }
     for (const row of rows.querySelectorAll("[data-lane]")) {
       row.classList.toggle("gl-mb-acts", row.dataset.lane === lane);
     }
   }
-  return { el, draw, put };
+  const glide = (time) => el.style.setProperty("--at", time / scale);
+  return { el, draw, put, glide };
 }
 
 // What a field was and is: an arrival that ends a phase takes pending through 0.

@@ -1,11 +1,13 @@
 // MbarrierTimeline: a ring of stages between TMA and the warps, one mbarrier event at a time.
 import { bootWith, h, inline, liveWith, select, stepper } from "../shared/dom.js";
+import { oneOf, whole } from "../shared/link.js";
+import { player } from "../shared/play.js";
 import { runRing } from "../model/mbarrier/run.js";
 import { digits, outcomeOf, tellEvent } from "../model/mbarrier/words.js";
 import { barrierTables, laneChart, legendOf } from "./view.js";
 
 const LATENCIES = [20, 50, 100, 200, 400, 700, 1000, 1300, 1600, 2000];
-const PACE_MS = 800; // of playing, an event
+const PLAY_S = 12; // a whole run
 
 // The run that a state asks for, and the event that it shows.
 export function ringOf(config, state) {
@@ -37,47 +39,30 @@ function latencyField(config, picked) {
   } };
 }
 
-// Buttons and a slider over the events. Returns {el, set(index, events), stop()}.
-function player(move) {
-  let [index, events, timer] = [0, 1, 0];
-  const button = (text, label, onclick) =>
-    h("button", { type: "button", class: "gl-mb-button", "aria-label": label, onclick }, text);
-  const play = button("", "play", () => (timer ? stop() : start()));
+// Buttons and a slider over the events; `play` stands between them. Returns {el, set(...)}.
+function eventWalk(move, play) {
+  let index = 0;
+  const go = (to) => {
+    play.stop();
+    move(to);
+  };
+  const button = (text, label, by) => h("button", {
+    type: "button", class: "gl-mb-button", "aria-label": label, onclick: () => go(index + by),
+  }, text);
   const slider = h("input", {
     type: "range", min: 0, step: 1, class: "gl-mb-slider", "aria-label": "event",
-    oninput: () => { stop(); move(Number(slider.value)); },
+    oninput: () => go(Number(slider.value)),
   });
-  const el = h("div", { class: "gl-mb-player" },
-    button("◀", "one event back", () => { stop(); move(index - 1); }), play,
-    button("▶", "one event forward", () => { stop(); move(index + 1); }), slider);
+  const el = h("div", { class: "gl-mb-player" }, button("◀", "one event back", -1), play.el,
+    button("▶", "one event forward", 1), slider);
   el.addEventListener("keydown", (event) => {
     const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
     if (!by || event.target === slider) return;
     event.preventDefault();
-    stop();
-    move(index + by);
+    go(index + by);
   });
-
-  function face() {
-    play.textContent = timer ? "❚❚ Pause" : "Play";
-    play.setAttribute("aria-label", timer ? "pause" : "play");
-  }
-  function stop() {
-    clearInterval(timer);
-    timer = 0;
-    face();
-  }
-  function start() {
-    if (index === events - 1) move(0);
-    timer = setInterval(() => {
-      if (!el.isConnected || index >= events - 1) stop();
-      else move(index + 1);
-    }, PACE_MS);
-    face();
-  }
-  face();
-  return { el, stop, set(nextIndex, nextEvents, words) {
-    [index, events] = [nextIndex, nextEvents];
+  return { el, set(nextIndex, events, words) {
+    index = nextIndex;
     slider.max = events - 1;
     slider.value = index;
     slider.setAttribute("aria-valuetext", words);
@@ -107,7 +92,7 @@ function mount(root, config, initial, changed) {
   let state = initial;
   let model = ringOf(config, state);
   const choose = (change) => {
-    walk.stop();
+    play.stop();
     state = { ...state, ...change };
     state.event = ringOf(config, state).run.lesson;
     render();
@@ -123,17 +108,28 @@ function mount(root, config, initial, changed) {
     choose({ mistake: key }));
   const stages = stepper("stages", state.stages, 2, 4, (value) => choose({ stages: value }));
   const latency = latencyField(config, (value) => choose({ latency: value }));
-  const walk = player(move);
-  const picture = laneChart((index) => { walk.stop(); move(index); });
+  // Model time goes by; the last event that is over is shown.
+  const timeOf = (index) => model.run.events[index].time;
+  const play = player(() => PLAY_S, () => timeOf(model.index) / (model.run.total || 1), (part) => {
+    const time = part * model.run.total;
+    const index = part < 1 ? model.run.events.findLastIndex((e) => e.time <= time)
+      : model.run.events.length - 1;
+    if (index !== model.index) move(Math.max(0, index));
+    picture.glide(time);
+  });
+  const walk = eventWalk(move, play);
+  const picture = laneChart((index) => { play.stop(); move(index); });
   const verdict = h("div", { class: "gl-mb-verdict", role: "status" });
   const wrong = h("button", { type: "button", class: "gl-tl-back", onclick: () => {
-    walk.stop();
+    play.stop();
     move(model.run.lesson);
   } }, "Show where");
   const when = h("b", {});
   const words = h("p", {});
   const tables = h("div", { class: "gl-mb-tables" });
   const simulator = h("div", { class: "gl-mb-sim" });
+  const says = h("details", { class: "gl-more" },
+    h("summary", {}, "What the simulator says of this mistake"), simulator);
 
   function showEvent() {
     const { run, index } = model;
@@ -158,7 +154,7 @@ function mount(root, config, initial, changed) {
     verdict.replaceChildren(h("strong", { class: good ? "gl-good" : "gl-bad" },
       good ? "✓ " : "✕ "), outcomeOf(run), " ", wrong);
     picture.draw(run, outcomeOf(run));
-    simulator.hidden = state.mistake === "none";
+    simulator.hidden = says.hidden = state.mistake === "none";
     simulator.replaceChildren(...(simulator.hidden ? [] : simulatorNode(config, state)));
     showEvent();
   }
@@ -166,10 +162,13 @@ function mount(root, config, initial, changed) {
   root.append(h("div", { class: "gl-card gl-timeline gl-mbarrier" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row" }, mistake.el, stages.el, latency.el), verdict, picture.el,
-    legendOf(config.mode), walk.el, h("div", { class: "gl-mb-event", "aria-live": "polite" },
-      when, words), tables, simulator,
-    h("details", { class: "gl-more" }, h("summary", {}, "The model"),
-      h("ul", {}, config.model.map((line) => h("li", {}, line))))));
+    walk.el, h("div", { class: "gl-mb-event", "aria-live": "polite" }, when, words),
+    h("div", { class: "gl-feet" }, says,
+      h("details", { class: "gl-more" }, h("summary", {}, "The barriers in numbers"), tables),
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
+        legendOf(config.mode)),
+      h("details", { class: "gl-more" }, h("summary", {}, "The model"),
+        h("ul", {}, config.model.map((line) => h("li", {}, line)))))));
   render();
   let width = root.clientWidth;
   new ResizeObserver(() => {
@@ -179,11 +178,16 @@ function mount(root, config, initial, changed) {
     picture.put(model.index);
   }).observe(root);
   return (next) => {
-    walk.stop();
+    play.stop();
     state = next;
     render();
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const RULES = { name: "MbarrierTimeline", allows: {
+  mistake: (value, config) => oneOf(Object.keys(config.mistakes))(value), stages: whole(2, 4),
+  latency: whole(1, 100000), event: whole(0, 100000),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

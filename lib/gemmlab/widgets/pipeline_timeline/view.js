@@ -10,7 +10,7 @@ const LEGEND = [
 
 export const legend = () => h("div", { class: "gl-legend gl-tl-legend" },
   LEGEND.map(([state, text]) => h("span", {}, h("i", { class: `gl-tl-bar gl-tl-${state}` }), text)),
-  "Numbers are tiles.");
+  "Numbers are tiles. The outlines under the FMA pipe are that of the scheme before.");
 
 // Values that a range runs through: round ones, and those that the page gives.
 const ROUND = [0, 16, 32, 64, 96, 128, 192, 256, 384, 512, 640, 800, 1024, 1280, 1536, 1792, 2048,
@@ -62,6 +62,16 @@ function laneRow([name, bars], run, scale, width) {
     })));
 }
 
+// The pipe of the scheme before, with the same numbers, in outlines.
+function ghostRow({ name, run }, scale) {
+  return h("div", { class: "gl-tl-lane gl-tl-ghost", "aria-hidden": "true" },
+    h("span", { class: "gl-tl-name" }, name),
+    h("div", { class: "gl-tl-track" }, run.pipe.filter((bar) => bar.state === "products")
+      .map((bar) => h("span", { class: "gl-tl-bar",
+        style: `left:${(100 * bar.begin) / scale}%;width:${(100 * (bar.end - bar.begin)) / scale}%`,
+      }))));
+}
+
 function axisRow(run, scale, width) {
   const label = `end ${cycles(run.total)}`;
   const near = (at) => Math.abs(at - run.total) / scale * width < 46 + 3 * label.length;
@@ -75,7 +85,7 @@ function axisRow(run, scale, width) {
       mark(run.total, label, "gl-tl-tick gl-tl-end")));
 }
 
-// {el, draw(run, lanes, scale), put(time, words)}; the cursor asks for `move(time, done)`.
+// {el, draw(run, lanes, scale, ghost), put(time, words)}; the cursor asks for `move(time, done)`.
 export function chart(move) {
   const cursor = h("div", { class: "gl-tl-cursor", "aria-hidden": "true" });
   const rows = h("div", { class: "gl-tl-rows" });
@@ -113,11 +123,12 @@ export function chart(move) {
     move(next, true);
   });
 
-  function draw(nextRun, nextLanes, nextScale) {
+  function draw(nextRun, nextLanes, nextScale, ghost) {
     [run, lanes, scale] = [nextRun, nextLanes, nextScale];
     const width = Math.max(120, el.clientWidth - 76);
     rows.classList.toggle("gl-tl-dense", lanes.length > 9);
-    rows.replaceChildren(...lanes.map((lane) => laneRow(lane, run, scale, width)),
+    const [main, ...others] = lanes.map((lane) => laneRow(lane, run, scale, width));
+    rows.replaceChildren(main, ghost ? ghostRow(ghost, scale) : "", ...others,
       axisRow(run, scale, width));
     el.setAttribute("aria-valuemax", run.total - 1);
   }

@@ -1,10 +1,15 @@
 // PipelineTimeline: how the copies and the products of k tiles lie in time, in a model of one SM.
-import { bootWith, h, inline, liveWith, segmented, stepper } from "../shared/dom.js";
+import { bootWith, h, inline, liveWith, segmented, setText, stepper } from "../shared/dom.js";
+import { oneOf, whole } from "../shared/link.js";
+import { player } from "../shared/play.js";
 import { lanesOf, simulate } from "../model/pipeline/model.js";
 import { cycles, describe, moment, SCHEMES } from "../model/pipeline/words.js";
 import { chart, legend, range } from "./view.js";
 
 const TIMES = [["issue", "issue", 0], ["latency", "latency", 0], ["products", "products", 16]];
+
+const BEFORE = { double: "single", async: "double" };
+const PLAY_S = 12;
 
 // The run that a state asks for, its lanes, and the time at the right edge: that of a single buffer
 // with the same numbers, so that a shorter run is shorter in the picture, too.
@@ -12,26 +17,31 @@ export function modelOf(state) {
   const run = simulate(state);
   const scale = Math.max(run.total, simulate({ ...state, scheme: "single" }).total);
   const watch = Math.min(state.watch, state.blocks - 1);
-  return { run, scale, lanes: lanesOf(run, watch), watch };
+  const before = BEFORE[state.scheme];
+  const ghost = before && { name: SCHEMES[before], run: simulate({ ...state, scheme: before }) };
+  return { run, scale: Math.max(scale, ghost?.run.total ?? 0), lanes: lanesOf(run, watch), watch,
+    ghost };
 }
 
 // Whether the reader has moved the page's three times.
 export const moved = (config, state) => TIMES.some(([name]) => state[name] !== config.given[name]);
 
-function stat(value, label) {
-  return h("div", { class: "gl-tl-stat" }, h("b", {}, value), h("span", {}, label));
+function stat(label) {
+  const value = h("b", {});
+  return { value, el: h("div", { class: "gl-tl-stat" }, value, h("span", {}, label)) };
 }
 
 function mount(root, config, initial, changed) {
   let state = initial;
   let model = modelOf(state);
   const update = (change) => {
+    play.stop();
     state = { ...state, ...change };
     render();
     changed(state);
   };
   const scheme = segmented("Scheme", Object.entries(SCHEMES), state.scheme, (key) =>
-    update({ scheme: key }));
+    update({ scheme: key }), { hidden: true });
   const number = (name, label, low, high, title) => stepper(label, state[name], low, high,
     (value) => update({ [name]: value }), title);
   const stages = number("stages", "stages", 2, 6, "stages: shared-memory buffers");
@@ -45,12 +55,20 @@ function mount(root, config, initial, changed) {
     type: "button", class: "gl-tl-back", onclick: () => update({ ...config.given }),
   }, "Back to the page's times");
   const origin = h("span", {});
-  const stats = h("div", { class: "gl-tl-stats" });
+  const stats = ["cycles in the model", "FMA pipe busy", "cycles a tile"].map(stat);
   const reading = h("div", { class: "gl-tl-reading", "aria-live": "polite" });
   const words = h("dl", { class: "gl-tl-words" });
   const when = h("b", {});
 
+  // Model time goes by; a run takes twelve seconds.
+  const play = player(() => PLAY_S, () => state.time / (model.run.total - 1), (part) => {
+    state = { ...state, time: Math.round(part * (model.run.total - 1)) };
+    showMoment();
+    if (part === 1) changed(state);
+  });
   const picture = chart((time, done) => {
+    if (!done && play.runs()) return;
+    play.stop();
     state = { ...state, time: Math.max(0, Math.min(time, model.run.total - 1)) };
     showMoment();
     if (done) changed(state);
@@ -81,22 +99,25 @@ function mount(root, config, initial, changed) {
     watch.el.querySelectorAll("label").forEach((label, b) => { label.hidden = b >= state.blocks; });
     back.hidden = !moved(config, state);
     origin.textContent = back.hidden ? config.origin : "Times chosen here, not the page's.";
-    stats.replaceChildren(stat(cycles(run.total), "cycles in the model"),
-      stat(`${run.percent} %`, "FMA pipe busy"), stat(cycles(run.perTile), "cycles a tile"));
+    [cycles(run.total), `${run.percent} %`, cycles(run.perTile)].forEach((text, i) =>
+      setText(stats[i].value, text));
     reading.textContent = describe(run);
-    picture.draw(run, model.lanes, model.scale);
+    picture.draw(run, model.lanes, model.scale, model.ghost);
     showMoment();
   }
 
   root.append(h("div", { class: "gl-card gl-timeline" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    h("div", { class: "gl-row" }, scheme.el, stages.el, blocks.el, tiles.el),
-    h("div", { class: "gl-row" }, times.map((time) => time.el)),
-    h("div", { class: "gl-row gl-tl-origin" }, origin, back),
-    h("div", { class: "gl-tl-result" }, stats, reading), watch.el, picture.el, legend(),
-    h("div", { class: "gl-tl-now" }, when, words),
-    h("details", { class: "gl-more" }, h("summary", {}, "The model"),
-      h("ul", {}, config.model.map((line) => h("li", {}, line))))));
+    h("div", { class: "gl-row gl-tl-controls" }, scheme.el, stages.el, blocks.el),
+    h("div", { class: "gl-row gl-tl-controls" }, tiles.el, times.map((time) => time.el), back),
+    h("div", { class: "gl-row" }, h("div", { class: "gl-tl-stats" }, stats.map((one) => one.el)),
+      play.el, watch.el),
+    reading, picture.el, h("div", { class: "gl-tl-now" }, when, words),
+    h("div", { class: "gl-feet" },
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend()),
+      h("details", { class: "gl-more" }, h("summary", {}, "The model"),
+        h("p", { class: "gl-tl-origin" }, origin),
+        h("ul", {}, config.model.map((line) => h("li", {}, line)))))));
   render();
   let width = root.clientWidth;
   new ResizeObserver(() => {
@@ -110,5 +131,11 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const RULES = { name: "PipelineTimeline", allows: {
+  scheme: oneOf(Object.keys(SCHEMES)), stages: whole(2, 6), blocks: whole(1, 4),
+  tiles: whole(2, 16), issue: whole(0, 100000), latency: whole(0, 100000),
+  products: whole(1, 100000), time: whole(0, 10000000), watch: whole(0, 3),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

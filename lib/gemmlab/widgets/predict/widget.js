@@ -1,5 +1,6 @@
 // Predict: the reader commits to a number or a choice, then sees the truth and how it came about.
 import { bootWith, h, inline, liveWith, uid } from "../shared/dom.js";
+import { orNone } from "../shared/link.js";
 
 // "1,024", "0.5" or "1e3" as a number, else null.
 export function readNumber(text) {
@@ -26,6 +27,17 @@ export function distance(config, guess) {
   const round = (x) => String(Number(x.toPrecision(3)));
   return factor > 1 ? ` That is ${round(factor)} times the answer.`
     : ` That is 1/${round(1 / factor)} of the answer.`;
+}
+
+// Guess and truth as bars on one scale, where both are numbers above 0 (or 0).
+function bars(config, guess) {
+  if (config.choices || guess < 0 || config.answer < 0 || guess === config.answer) return null;
+  const most = Math.max(guess, config.answer);
+  const bar = (name, value, kind, text) => h("div", { class: `gl-p-bar ${kind}` },
+    h("span", {}, name), h("i", { style: `--v:${value / most}` }), h("b", {}, text));
+  return h("div", { class: "gl-p-bars", role: "img",
+    "aria-label": `You said ${shown(config, guess)}, the answer is ${config.shown}` },
+  bar("you", guess, "", shown(config, guess)), bar("truth", config.answer, "gl-p-true", config.shown));
 }
 
 function mount(root, config, initial, changed) {
@@ -85,7 +97,8 @@ function mount(root, config, initial, changed) {
     return [
       h("div", { class: right ? "gl-good" : "gl-bad" },
         h("b", {}, right ? "✓ Right: " : "✗ The answer is: "), h("b", {}, inline(config.shown))),
-      past ? h("div", { class: "gl-label gl-said" }, past) : null,
+      past ? h("div", { class: "gl-label gl-said" }, inline(past)) : null,
+      bars(config, state.guess),
       config.explain ? h("div", {}, inline(config.explain)) : null,
       h("button", { type: "button", class: "gl-again", onclick: again }, "Hide and predict again"),
     ].filter(Boolean);
@@ -115,5 +128,9 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const isGuess = orNone((value, config) => (config.choices ? config.choices.includes(value)
+  : typeof value === "number" && Number.isFinite(value)));
+const RULES = { name: "Predict", allows: { guess: isGuess, first: isGuess } };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

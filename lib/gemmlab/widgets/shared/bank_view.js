@@ -17,6 +17,24 @@ const COLOURS = Array.from({ length: BANKS }, (_, bank) => {
 });
 
 export const bankStyle = (bank) => COLOURS[bank];
+export const SHOWN_ROWS = 8; // of either picture, unless all are asked for
+
+// What a cell stands for; one listener a picture looks it up.
+const targets = new WeakMap();
+const meaning = (node, target) => {
+  targets.set(node, target);
+  return node;
+};
+
+function listen(picture, show) {
+  const look = (event) => {
+    const target = targets.get(event.target.closest("[data-bank], [data-lanes]"));
+    if (target) show(target);
+  };
+  picture.addEventListener("pointerover", look);
+  picture.addEventListener("focusin", look);
+  return picture;
+}
 
 // The rows of the bank picture: one per wavefront, in the order of the phases.
 export function wavefrontRows(request) {
@@ -27,46 +45,43 @@ export function wavefrontRows(request) {
     })));
 }
 
-function wordCell(model, word, row, show) {
+function wordCell(model, word, row) {
   const { lanes, bank, index } = word;
   const part = index - Math.floor(model.addresses[lanes[0]] / 4);
   const label = lanes.length === 1 ? String(lanes[0]) : `×${lanes.length}`;
-  return h("button", {
+  return meaning(h("button", {
     type: "button", tabindex: -1, class: "gl-cell gl-word",
     style: bankStyle(bank), "data-row": row, "data-col": bank, "data-key": `${lanes[0]}.${part}`,
     "data-lanes": lanes.join(" "), "data-bank": bank,
     "aria-label": `wavefront ${row}: bank ${bank}, word ${index}, for ${laneList(lanes)}`,
-    onpointerenter: () => show({ lanes, word }), onfocus: () => show({ lanes, word }),
-  }, label);
+  }, label), { lanes, word });
 }
 
-function bankHeader(bank, show) {
-  return h("button", {
+function bankHeader(bank) {
+  return meaning(h("button", {
     type: "button", tabindex: -1, class: "gl-head", "data-row": 0, "data-col": bank,
     "data-bank": bank, "aria-label": `bank ${bank}`,
-    onpointerenter: () => show({ bank }), onfocus: () => show({ bank }),
-  }, String(bank));
+  }, String(bank)), { bank });
 }
 
-function bankBlock(model, rows, first, count, show) {
+function bankBlock(model, rows, top, first, count) {
   const inBlock = (bank) => bank >= first && bank < first + count;
   if (count < BANKS && !rows.some((row) => row.words.some((word) => inBlock(word.bank)))) {
     return h("div", { class: "gl-legend" }, `Banks ${first} to ${first + count - 1} are idle.`);
   }
   const grid = h("div", { class: "gl-grid", style: `--cols:${count}` },
     h("span", { class: "gl-corner" }, "bank"));
-  for (let bank = first; bank < first + count; bank++) grid.append(bankHeader(bank, show));
-  rows.forEach((row, r) => {
-    if (model.request.phases.length > 1 && row.wavefront === 0) {
-      grid.append(h("span", { class: "gl-phase" },
-        `phase ${row.phase + 1}: ${laneList(row.lanes)}`));
-    }
+  for (let bank = first; bank < first + count; bank++) grid.append(bankHeader(bank));
+  rows.forEach((row, i) => {
+    const r = top + i;
+    if (i && row.wavefront === 0) grid.append(h("span", { class: "gl-phase" }));
     const kind = row.wavefront ? "gl-corner gl-late" : "gl-corner";
-    grid.append(h("span", { class: kind, "data-wave": r + 1 }, String(r + 1)));
+    const title = `phase ${row.phase + 1}: ${laneList(row.lanes)}`;
+    grid.append(h("span", { class: kind, "data-wave": r + 1, title }, String(r + 1)));
+    const words = new Map(row.words.map((word) => [word.bank, word]));
     for (let bank = first; bank < first + count; bank++) {
-      const word = row.words.find((candidate) => candidate.bank === bank);
-      const cell = word
-        ? wordCell(model, word, r + 1, show)
+      const cell = words.has(bank)
+        ? wordCell(model, words.get(bank), r + 1)
         : h("span", { class: "gl-cell gl-idle" });
       cell.dataset.wave = r + 1;
       grid.append(cell);
@@ -76,30 +91,33 @@ function bankBlock(model, rows, first, count, show) {
 }
 
 // The banks as columns, a row per wavefront; `columns` banks side by side (32, or 16 if narrow).
-export function bankPicture(model, columns, show) {
-  const rows = wavefrontRows(model.request);
-  const picture = h("div", {
+// Of the rows those from `top` on, `most` of them.
+export function bankPicture(model, columns, show, top = 0, most = Infinity) {
+  const rows = wavefrontRows(model.request).slice(top, top + most);
+  const picture = listen(h("div", {
     class: rows.length > 10 ? "gl-banks gl-dense" : "gl-banks", role: "group",
     "aria-label": "The 32 banks, one row per wavefront. Arrow keys move.",
-  });
+  }), show);
   for (let first = 0; first < BANKS; first += columns) {
-    picture.append(bankBlock(model, rows, first, columns, show));
+    picture.append(bankBlock(model, rows, top, first, columns));
   }
   roving(picture);
   (picture.querySelector(".gl-word") ?? picture.querySelector(".gl-head")).tabIndex = 0;
   return picture;
 }
 
-// Which rows of the tile are drawn: all, or only those that are touched if there are many.
-function shownRows(model) {
-  const { rows } = model.tile;
-  if (rows <= 16) return Array.from({ length: rows }, (_, row) => row);
-  return [...new Set(model.elements.map((at) => at[0]))].sort((a, b) => a - b);
+// Which rows of the tile are drawn: all, or `most` of those that the lanes touch.
+function shownRows({ tile, elements }, lanes, most) {
+  if (tile.rows <= most) return Array.from({ length: tile.rows }, (_, row) => row);
+  const touched = [...new Set(lanes.map((lane) => elements[lane][0]))].sort((a, b) => a - b);
+  for (let row = 0; touched.length < Math.min(most, SHOWN_ROWS); row++) {
+    if (!touched.includes(row)) touched.push(row);
+  }
+  return touched.slice(0, most).sort((a, b) => a - b);
 }
 
-// The tile, each element labelled by its bank and marked if the request wants it.
-export function tilePicture(model, first, columns, show) {
-  const { tile, place, elements, access } = model;
+// The lanes that want each element, by "row,column".
+function usersOf({ tile, elements, access }) {
   const n = Math.max(1, access.width / tile.element);
   const users = new Map();
   elements.forEach(([row, col], lane) => {
@@ -108,14 +126,23 @@ export function tilePicture(model, first, columns, show) {
       users.set(key, [...(users.get(key) ?? []), lane]);
     }
   });
+  return users;
+}
+
+// The tile, each element in the colour of its bank, strong if the request wants it. With `most`
+// rows it is a small picture without numbers, else each element has its bank's.
+export function tilePicture(model, first, columns, show, lanes, most = Infinity) {
+  const { tile, place } = model;
+  const users = usersOf(model);
   const last = Math.min(tile.row_length, first + columns);
-  const rows = shownRows(model);
-  const grid = h("div", {
-    class: rows.length > 16 ? "gl-grid gl-tile gl-dense" : "gl-grid gl-tile",
+  const all = most === Infinity;
+  const rows = shownRows(model, lanes, all && tile.rows > 16 ? 64 : most);
+  const grid = listen(h("div", {
+    class: `gl-grid gl-tile${all ? rows.length > 16 ? " gl-dense" : "" : " gl-small"}`,
     style: `--cols:${columns}`, role: "img",
     "aria-label": `Tile rows ${rows[0]} to ${rows[rows.length - 1]}, columns ${first} to ` +
-      `${last - 1}, each element labelled with its bank.`,
-  }, h("span", { class: "gl-corner" }, "col"));
+      `${last - 1}, each element in the colour of its bank.`,
+  }, h("span", { class: "gl-corner" }, "col")), show);
   for (let col = first; col < first + columns; col++) {
     grid.append(h("span", { class: "gl-head gl-quiet" }, col < last ? String(col) : ""));
   }
@@ -127,12 +154,11 @@ export function tilePicture(model, first, columns, show) {
         continue;
       }
       const bank = Math.floor((place(row, col) * tile.element) / 4) % BANKS;
-      const lanes = users.get(`${row},${col}`);
-      grid.append(h("span", {
-        class: lanes ? "gl-cell gl-used" : "gl-cell gl-unused", style: bankStyle(bank),
-        "data-bank": bank, "data-lanes": lanes ? lanes.join(" ") : "",
-        onpointerenter: () => show({ lanes: lanes ?? [], at: [row, col], bank }),
-      }, String(bank)));
+      const wanted = users.get(`${row},${col}`);
+      grid.append(meaning(h("span", {
+        class: wanted ? "gl-cell gl-used" : "gl-cell gl-unused", style: bankStyle(bank),
+        "data-bank": bank, "data-lanes": wanted ? wanted.join(" ") : "",
+      }, all ? String(bank) : ""), { lanes: wanted ?? [], at: [row, col], bank }));
     }
   }
   return grid;

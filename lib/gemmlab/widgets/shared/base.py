@@ -21,46 +21,64 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from .lean import lean_script, lean_style
+from .used import used_only
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# Under the picture that a notebook shows which was opened and not run.
+_RUN = "Run the cell above to make this live."
 _WIDGETS = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(r'^import \{[^}]*\}\s*from "(\.{1,2}/[a-z_/.]+\.js)";\n', re.MULTILINE)
+_KEYFRAMES = re.compile(r"@keyframes [\w-]+\{(?:[^{}]*\{[^{}]*\})*\}")
+_COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 
 
 @cache
 def module_text(name: str) -> str:
-    """An ES module with the modules that it imports written in front of it.
+    """An ES module with what it uses of the modules that it imports written in front of it.
 
     name: its path below widgets/, "bank_map/widget.js". An `import` names what the other file
     exports, without `as`: in one text they are one scope.
     """
     done: list[Path] = []
-    whole = (_WIDGETS / name).resolve()
+    modules: list[str] = []
 
-    def add(file: Path) -> str:
+    def add(file: Path) -> None:
         if file in done:
-            return ""
+            return
         done.append(file)
         text = file.read_text(encoding="utf-8")
-        before = "".join(add((file.parent / other).resolve()) for other in _IMPORT.findall(text))
-        text = _IMPORT.sub("", text)
-        if file != whole:
-            text = re.sub(r"^export (?=const|function)", "", text, flags=re.MULTILINE)
-        return before + text
+        for other in _IMPORT.findall(text):
+            add((file.parent / other).resolve())
+        modules.append(_COMMENT.sub("", _IMPORT.sub("", text)))
 
-    # Comments and indentation would be repeated in every output of every notebook.
-    lines = (line.strip() for line in add(whole).splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
+    add((_WIDGETS / name).resolve())
+    for at, text in enumerate(modules[:-1]):
+        modules[at] = re.sub(r"^export (?=const|function)", "", text, flags=re.MULTILINE)
+    # Indentation would be repeated in every output of every notebook.
+    lines = (line.strip() for line in used_only(modules).splitlines())
+    return lean_script("\n".join(line for line in lines if line))
 
 
 @cache
-def style_text(*names: str) -> str:
-    """The shared style sheet followed by others, by their paths below widgets/."""
-    sheets = [_WIDGETS / file for file in ("shared/base.css", *names)]
-    text = "".join(sheet.read_text(encoding="utf-8") for sheet in sheets)
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
-    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+def style_text(widget: str, *names: str) -> str:
+    """The style sheet that all widgets have, followed by those of one widget, which are its alone.
+
+    names: paths below widgets/. They are nested in the widget's element, since another widget on
+    the page may call something else by the same class. What a widget says of its element itself,
+    or of a class that it sets on it, begins with `.gl`: `.gl.gl-error .gl-views`.
+    """
+    base, own = (_styles(files) for files in (("shared/base.css",), names))
+    frames = "".join(_KEYFRAMES.findall(own))
+    own = re.sub(r"(^|(?<=[{},]))\.gl(?![\w-])", "&.gl", _KEYFRAMES.sub("", own))
+    return f'{base}{frames}[data-widget="{widget}"]{{{own}}}'
+
+
+def _styles(names: tuple[str, ...]) -> str:
+    text = "".join((_WIDGETS / file).read_text(encoding="utf-8") for file in names)
+    return lean_style(re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL))
 
 
 def _data_uri(mime: str, content: bytes) -> str:
@@ -75,6 +93,7 @@ class Widget(anywidget.AnyWidget):
 
     _script = ""  # the subclass' module below widgets/, "bank_map/widget.js"
     _sheets: tuple[str, ...] = ()  # its style sheets, ("bank_map/widget.css",)
+    _drawn = ("", b"")  # the last picture, after the key of what it shows
 
     config = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
@@ -83,7 +102,7 @@ class Widget(anywidget.AnyWidget):
         # anywidget makes a subclass of its own for every instance; that one has its _esm already.
         if "_script" in cls.__dict__:
             cls._esm = module_text(cls._script)
-            cls._css = style_text(*cls._sheets)
+            cls._css = style_text(cls.__name__, *cls._sheets)
         super().__init_subclass__(**kwargs)
 
     def summary(self) -> str:
@@ -96,13 +115,20 @@ class Widget(anywidget.AnyWidget):
 
     def fallback(self) -> str:
         """The HTML that stands in the page until the module takes over."""
-        picture = _data_uri("image/png", self.png())
+        picture = _data_uri("image/png", self._picture())
         alt = html.escape(self.summary(), quote=True)
         return f'<img alt="{alt}" src="{picture}">'
 
     def png(self) -> bytes:
         """The picture as PNG, 200 dots per inch."""
         return png_bytes(self.figure())
+
+    def _picture(self) -> bytes:
+        """`png()`, drawn once for what the widget shows: a bundle has it in two places."""
+        key = self.key()
+        if self._drawn[0] != key:
+            self._drawn = (key, self.png())
+        return self._drawn[1]
 
     def key(self) -> str:
         """A name for this widget in a page; the same content gives the same name."""
@@ -131,7 +157,7 @@ class Widget(anywidget.AnyWidget):
         data = dict(bundle[0] if isinstance(bundle, tuple) else bundle or {})
         data["text/plain"] = repr(self)
         data["text/html"] = self.to_html()
-        data["image/png"] = base64.b64encode(self.png()).decode()
+        data["image/png"] = base64.b64encode(with_note(self._picture(), _RUN)).decode()
         return data
 
 
@@ -158,8 +184,26 @@ def png_bytes(figure: Figure, colours: int = 128) -> bytes:
     from PIL import Image
 
     raw = io.BytesIO()
-    figure.savefig(raw, format="png", dpi=200, metadata={"Software": None})
-    image = Image.open(raw).convert("RGB").quantize(colours, dither=Image.Dither.NONE)
+    figure.savefig(raw, format="rgba", dpi=200)
+    width, height = (int(inches * 200) for inches in figure.get_size_inches())
+    image = Image.frombuffer("RGBA", (width, height), raw.getvalue(), "raw", "RGBA", 0, 1)
+    image = image.convert("RGB").quantize(colours, dither=Image.Dither.NONE)
     small = io.BytesIO()
     image.save(small, format="png", optimize=True)
+    return small.getvalue()
+
+
+def with_note(png: bytes, text: str) -> bytes:
+    """A PNG with a line of text below its picture."""
+    from matplotlib.font_manager import findfont
+    from PIL import Image, ImageDraw, ImageFont
+
+    image = Image.open(io.BytesIO(png)).convert("RGB")
+    taller = Image.new("RGB", (image.width, image.height + 44), "white")
+    taller.paste(image)
+    font = ImageFont.truetype(findfont("DejaVu Sans:bold"), 20)
+    ImageDraw.Draw(taller).text((16, image.height + 8), text, fill="#0068a3", font=font)
+    small = io.BytesIO()
+    few = taller.quantize(64, dither=Image.Dither.NONE)
+    few.save(small, format="png", optimize=True)
     return small.getvalue()

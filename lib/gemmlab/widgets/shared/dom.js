@@ -1,4 +1,5 @@
 // What every widget shares: elements, controls, and the two ways of being started.
+import { readLink, withGiven, writeLink } from "./link.js";
 
 // JupyterLab loads the module once per widget: without the random part two widgets would share the
 // names of their radio buttons, and choosing in one would clear the other.
@@ -104,27 +105,7 @@ export function select(label, options, value, changed) {
   return { el, set: (next) => { input.value = next; } };
 }
 
-const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-// Redraws with `draw`, then lets the elements that carry the same data-key glide to their places.
-export function glide(container, draw) {
-  const before = new Map();
-  if (!still() && container.isConnected) {
-    for (const node of container.querySelectorAll("[data-key]")) {
-      before.set(node.dataset.key, node.getBoundingClientRect());
-    }
-  }
-  draw();
-  if (!before.size) return;
-  for (const node of container.querySelectorAll("[data-key]")) {
-    const from = before.get(node.dataset.key);
-    const to = node.getBoundingClientRect();
-    if (!from || (from.left === to.left && from.top === to.top)) continue;
-    const shift = `translate(${from.left - to.left}px, ${from.top - to.top}px)`;
-    node.animate([{ transform: shift }, { transform: "none" }],
-      { duration: 380, easing: "ease-out" });
-  }
-}
+export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // Arrow keys over the elements `[data-row][data-col]` of a grid, one of which is in the tab order.
 export function roving(grid) {
@@ -149,36 +130,173 @@ export function roving(grid) {
   });
 }
 
-function prepare(root) {
+// Sets a text, and lets it light up if it is another one than before.
+export function setText(node, text) {
+  if (node.textContent === text) return;
+  const first = !node.textContent;
+  node.textContent = text;
+  if (!first) flash(node);
+}
+
+export function flash(node) {
+  if (still() || !node.animate) return;
+  const glow = (part) =>
+    `inset 0 0 0 99px color-mix(in srgb, var(--gl-accent) ${part}%, transparent)`;
+  node.animate([{ boxShadow: glow(32) }, { boxShadow: glow(0) }], 900);
+}
+
+const spaced = (name) => name.replace(/(?!^)([A-Z])/g, " $1");
+const named = (name) => [...document.querySelectorAll(`.gl[data-widget="${name}"]`)];
+
+function prepare(root, { name }, config) {
   root.classList.add("gl");
+  if (name) root.dataset.widget = name;
+  const about = (config.caption || config.question || config.title || "").replace(/[`*]/g, "");
+  root.setAttribute("role", "group");
+  root.setAttribute("aria-label",
+    spaced(root.dataset.widget ?? "Widget") + (about ? `: ${about}` : ""));
   // JupyterLab would take the arrow keys for itself.
   root.setAttribute("data-lm-suppress-shortcuts", "true");
   root.addEventListener("keydown", (event) => event.stopPropagation());
 }
 
+// A sentence above the widget, about a link.
+function remark(root, text) {
+  root.querySelector(":scope > .gl-note")?.remove();
+  if (text) root.prepend(h("p", { class: "gl-note", role: "status" }, text));
+}
+
+const unfit = (wrong) => `The link asks for ${wrong.join(", ")}, which this widget cannot show; ` +
+  "it is as the page has it.";
+
+// The widget that a phrase sets: the nearest of that name, or the one with that number.
+function addressed(link, from) {
+  const all = named(link.name);
+  if (link.number) return all[link.number - 1];
+  const far = (root) => Math.abs(root.getBoundingClientRect().top - from);
+  return all.sort((a, b) => far(a) - far(b))[0];
+}
+
+// Phrases of the prose become buttons; without scripts they are plain text.
+function drive() {
+  for (const phrase of document.querySelectorAll("a.gemmlab-set")) {
+    phrase.setAttribute("role", "button");
+  }
+  const html = document.documentElement;
+  if (html.dataset.gemmlabSet) return;
+  html.dataset.gemmlabSet = "";
+  const set = (event) => {
+    const phrase = event.target.closest?.("a.gemmlab-set");
+    if (!phrase || (event.key && event.key !== " " && event.key !== "Enter")) return;
+    const link = readLink(phrase.getAttribute("href"));
+    const root = link && addressed(link, phrase.getBoundingClientRect().top);
+    if (!root) return;
+    event.preventDefault();
+    event.stopPropagation();
+    root.dispatchEvent(new CustomEvent("gemmlab-set", { detail: link.given }));
+    root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" });
+    flash(root.querySelector(".gl-card") ?? root);
+  };
+  // Before JupyterLab sees them.
+  document.addEventListener("click", set, true);
+  document.addEventListener("keydown", set, true);
+}
+
+const CHAIN = "M7 11a3.5 3.5 0 0 0 5 0l3-3a3.5 3.5 0 0 0-5-5l-1 1M11 7a3.5 3.5 0 0 0-5 0l-3 3" +
+  "a3.5 3.5 0 0 0 5 5l1-1";
+
+// A button that copies the page's address with the state in it.
+function linkButton(root, name, initial, now) {
+  const said = h("span", { class: "gl-link-said", role: "status" });
+  async function copyLink() {
+    const fragment = writeLink(name, named(name).indexOf(root) + 1, initial, now());
+    const address = location.href.replace(/#.*$/, "") + fragment;
+    let done = "Link copied";
+    try {
+      await navigator.clipboard.writeText(address);
+    } catch {
+      history.replaceState(null, "", fragment);
+      done = "The page's address now has this state";
+    }
+    said.textContent = done;
+    setTimeout(() => { said.textContent = ""; }, 2500);
+  }
+  const button = h("button", {
+    type: "button", class: "gl-link", "aria-label": "Copy link", title: "Copy a link to this state",
+    onclick: copyLink,
+  });
+  button.innerHTML = `<svg viewBox="0 0 18 18" width="18" height="18" aria-hidden="true">` +
+    `<path d="${CHAIN}" fill="none" stroke="currentColor" stroke-width="1.6"/></svg>`;
+  return h("div", { class: "gl-link-box" }, said, button);
+}
+
+// Lets a phrase of the prose set the widget. `now` reads the state, `take` sets it.
+function settable(root, rules, config, now, take) {
+  root.addEventListener("gemmlab-set", ({ detail }) => {
+    const { state, wrong } = withGiven(rules.allows, config, now(), detail);
+    remark(root, wrong.length ? unfit(wrong) : "");
+    if (!wrong.length) take(state);
+  });
+  drive();
+}
+
 // The anywidget face: `state` is read from the model and every change is written back to it.
-export const liveWith = (mount) => ({
+// rules: {name, allows: what a link may set, by key of the state}.
+export const liveWith = (mount, rules = {}) => ({
   render({ model, el }) {
-    prepare(el);
+    const config = model.get("config");
+    prepare(el, rules, config);
     const read = () => structuredClone(model.get("state"));
     let mine = "";
-    const set = mount(el, model.get("config"), read(), (state) => {
+    const write = (state) => {
       mine = JSON.stringify(state);
       model.set("state", structuredClone(state));
       model.save_changes();
-    });
+    };
+    const set = mount(el, config, read(), write);
     model.on("change:state", () => {
       if (JSON.stringify(model.get("state")) !== mine) set(read());
     });
+    if (rules.allows) {
+      settable(el, rules, config, read, (state) => { set(structuredClone(state)); write(state); });
+    }
   },
 });
 
 // The static face: takes over the first element of that key that still shows its picture.
-export const bootWith = (mount) => (key, config, state) => {
+export const bootWith = (mount, rules = {}) => (key, config, initial) => {
   const root = document.querySelector(`[data-gemmlab="${key}"]:not([data-live])`);
   if (!root) return;
   root.setAttribute("data-live", "");
   root.replaceChildren();
-  prepare(root);
-  mount(root, config, state, () => {});
+  prepare(root, rules, config);
+  let current = structuredClone(initial);
+  const set = mount(root, config, structuredClone(initial), (state) => {
+    current = structuredClone(state);
+  });
+  if (!rules.allows) return;
+  const take = (state) => {
+    current = structuredClone(state);
+    set(structuredClone(state));
+  };
+  settable(root, rules, config, () => current, take);
+  (root.querySelector(".gl-card") ?? root).prepend(
+    linkButton(root, rules.name, initial, () => current));
+  function follow() {
+    const link = readLink(location.hash);
+    const number = named(rules.name).indexOf(root) + 1;
+    if (link?.name !== rules.name) return;
+    const asked = link.number ?? 1;
+    if (number === 1 && asked > named(rules.name).length) {
+      remark(root, `The link asks for ${spaced(rules.name)} ${asked}, which this page does not have.`);
+    }
+    if (number !== asked) return;
+    const { state, wrong } = withGiven(rules.allows, config, initial, link.given);
+    remark(root, wrong.length ? unfit(wrong) : "");
+    if (!wrong.length) take(state);
+    // Once more when the widgets above have their own heights.
+    for (const wait of [0, 500]) setTimeout(() => root.scrollIntoView({ block: "center" }), wait);
+  }
+  follow();
+  addEventListener("hashchange", follow);
 };

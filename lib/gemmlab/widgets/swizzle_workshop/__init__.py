@@ -39,7 +39,7 @@ _NONE = (0, 3, 3)  # B, M, S of no swizzle, from which B + 1 is the first step
 class SwizzleWorkshop(Widget):
     """Which bits of a byte offset to XOR onto which, so that ldmatrix reads without conflicts.
 
-    tiles: a name of `TILES`, or several to choose from, the first of which is shown. reader: one of
+    tiles: a name of `TILES`, or several to choose from; the first is shown at first. reader: one of
     `layouts.ldmatrix.READERS` (default: what reads that tile). swizzle: how it opens, "none"
     or a Swizzle on 16-bit elements, "Swizzle<3,3,3>". exercise: offer no solution, and say when the
     reader has found one. caption: one question, with `code` and **bold**.
@@ -47,7 +47,7 @@ class SwizzleWorkshop(Widget):
     """
 
     _script = "swizzle_workshop/widget.js"
-    _sheets = ("bank_map/widget.css", "swizzle_workshop/widget.css")
+    _sheets = ("shared/banks.css", "swizzle_workshop/widget.css")
 
     def __init__(
         self,

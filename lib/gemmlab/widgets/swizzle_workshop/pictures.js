@@ -1,56 +1,58 @@
 // The two pictures of SwizzleWorkshop: the chunks of the tile, and the wavefronts of a phase.
 import { h, roving } from "../shared/dom.js";
 import { bankStyle } from "../shared/bank_view.js";
-import {
-  GROUPS, PIECE, SIDE, cellOf, chunksOf, move, offsetOf,
-} from "../model/shared/ldmatrix.js";
+import { GROUPS, PIECE, SIDE, cellOf, chunksOf, offsetOf } from "../model/shared/ldmatrix.js";
+import { move } from "../model/shared/swizzle.js";
 
 const ROWS = 16; // of the tile that are drawn: what ldmatrix.x4 reaches
 const isCell = (a, b) => a[0] === b[0] && a[1] === b[1];
 
-// The chunks of the first rows, each with its group of banks.
-export function chunkGrid(model, choose) {
-  const { tile, pairs, lanes, phaseCells } = model;
+// The chunks of the eight rows that a phase reads, each with its group of banks, under some pairs;
+// `choose` is missing in the picture of the tile as it was.
+export function chunkGrid(model, pairs, choose) {
+  const { tile, lanes, phaseCells } = model;
   const count = chunksOf(tile);
+  const top = Math.floor(phaseCells[0][0] / SIDE) * SIDE;
   const has = (cells, row, chunk) => cells.some((at) => isCell(at, [row, chunk]));
   const grid = h("div", {
-    class: "gl-grid gl-w-grid", role: "group",
-    style: `--cols:${count};--cell:${count > 8 ? 25 : 44}px`,
-    "aria-label": "Chunks of the tile, each with its group of banks. Arrow keys move.",
+    class: "gl-grid gl-w-grid", role: choose ? "group" : "img",
+    style: `--cols:${count};--cell:${count > 8 ? 13 : 44}px`,
+    "aria-label": choose ? "Chunks of the tile, each with its group of banks. Arrow keys move."
+      : "The same chunks without a swizzle.",
   }, h("span", { class: "gl-corner" }, "row"));
   for (let chunk = 0; chunk < count; chunk++) {
-    grid.append(h("span", { class: "gl-head" }, String(chunk)));
+    grid.append(h("span", { class: "gl-head" }, chunk % 2 && count > 8 ? "" : String(chunk)));
   }
-  for (let row = 0; row < ROWS; row++) {
+  for (let row = top; row < top + SIDE; row++) {
     grid.append(h("span", { class: "gl-corner" }, String(row)));
     for (let chunk = 0; chunk < count; chunk++) {
       const group = Math.floor(move(pairs, offsetOf(tile, [row, chunk])) / PIECE) % GROUPS;
       const kind = has(phaseCells, row, chunk) ? "gl-used"
         : has(lanes, row, chunk) ? "gl-unused gl-w-other" : "gl-unused";
-      grid.append(h("button", {
-        type: "button", tabindex: -1, class: `gl-cell ${kind}`, style: bankStyle(4 * group),
-        "data-row": row, "data-col": chunk,
+      const look = { class: `gl-cell ${kind}`, style: bankStyle(4 * group) };
+      grid.append(choose ? h("button", {
+        ...look, type: "button", tabindex: -1, "data-row": row, "data-col": chunk,
         "aria-label": `row ${row}, chunk ${chunk}: group ${group}`,
         onclick: () => choose([row, chunk]), onfocus: () => choose([row, chunk]),
-      }, String(group)));
+        onpointerenter: () => choose([row, chunk]),
+      }, String(group)) : h("span", look, String(group)));
     }
   }
-  roving(grid);
+  if (choose) roving(grid);
   return grid;
 }
 
 // The groups of banks as columns, a wavefront of the phase in each row.
-export function groupGrid({ groups }) {
+export function groupGrid(groups) {
+  const depth = Math.max(...groups.map((rows) => rows.length));
   const grid = h("div", { class: "gl-grid gl-w-groups", style: `--cols:${GROUPS}`, role: "img",
     "aria-label": "Groups of banks, a row for each wavefront; the number is the row of the tile." },
-  h("span", { class: "gl-corner" }, "banks"));
-  groups.forEach((_, g) => grid.append(h("span", { class: "gl-head" }, `${4 * g}–${4 * g + 3}`)));
-  const depth = Math.max(...groups.map((rows) => rows.length));
+  h("span", { class: "gl-corner" }, "group"));
+  groups.forEach((_, g) => grid.append(h("span", { class: "gl-head" }, String(g))));
   for (let wave = 0; wave < depth; wave++) {
     grid.append(h("span", { class: wave ? "gl-corner gl-late" : "gl-corner" }, String(wave + 1)));
     groups.forEach((rows, g) => grid.append(wave < rows.length
-      ? h("span", { class: "gl-cell gl-word", style: bankStyle(4 * g) },
-        h("span", { class: "gl-w-long" }, "row "), String(rows[wave]))
+      ? h("span", { class: "gl-cell gl-word", style: bankStyle(4 * g) }, String(rows[wave]))
       : h("span", { class: "gl-cell gl-idle" })));
   }
   return grid;

@@ -1,10 +1,14 @@
 // SwizzleWorkshop: bits of a byte offset XORed onto others until ldmatrix has no conflict.
-import { bootWith, h, inline, liveWith, segmented, select, stepper } from "../shared/dom.js";
 import {
-  SIDE, bitsOf, collision, describeMap, describePhase, describeRead, describeWrite, formulaOf,
-  groupsOf, move, offsetOf, pairsOf, pointed, readRequest, swizzleOf, torn, writeRequest,
+  bootWith, h, inline, liveWith, segmented, select, setText, stepper
+} from "../shared/dom.js";
+import { whole } from "../shared/link.js";
+import {
+  SIDE, bitsOf, describeMap, describePhase, describeRead, describeWrite, formulaOf, groupsOf,
+  offsetOf, pointed, readRequest, torn, writeRequest,
 } from "../model/shared/ldmatrix.js";
-import { bitTable } from "./bits.js";
+import { collision, move, pairsOf, swizzleOf } from "../model/shared/swizzle.js";
+import { bitTable } from "./bit_table.js";
 import { cellText, chunkGrid, groupGrid, waiting } from "./pictures.js";
 
 const STEPS = [
@@ -14,7 +18,9 @@ const STEPS = [
 ];
 const LEGEND = "A cell is a chunk of 16 bytes, its number the group of four banks in which it " +
   "stands: group g is banks 4g to 4g + 3. Strong colour: this phase reads it. Frame: another " +
-  "phase of the same ldmatrix does. A click chooses the chunk whose bits are shown above.";
+  "phase of the same ldmatrix does. Point at a chunk to see its bits. Marked bits 6 to 4 choose " +
+  "the group. A new bit is the XOR (⊕) of the bits that are switched on in its line, of which " +
+  "the framed ones are 1; all other bits stay.";
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const sortedPairs = (pairs) => [...pairs].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
 
@@ -55,24 +61,25 @@ export function stepped(state, tile, i, value) {
   // S must be at least B: the one that was not touched gives way.
   if (i === 0) swizzle[2] = Math.max(swizzle[2], value);
   if (i === 2) swizzle[0] = Math.min(swizzle[0], value);
-  return { swizzle, pairs: pairsOf(swizzle, tile) };
+  return { swizzle, pairs: pairsOf(swizzle, bitsOf(tile)) };
 }
 
 const follows = (state, tile) =>
-  same(sortedPairs(pairsOf(state.swizzle, tile)), sortedPairs(state.pairs));
+  same(sortedPairs(pairsOf(state.swizzle, bitsOf(tile))), sortedPairs(state.pairs));
 
-function stat(value, text, kind = "") {
-  return h("div", { class: `gl-stat ${kind}` }, h("b", {}, String(value)), h("span", {}, text));
-}
-
-function stats({ read, write, solved }) {
-  const surplus = read ? read.conflicts : "–";
-  return [
-    stat(read ? read.wavefronts : "–", "wavefronts"),
-    stat(read ? read.minimum : "–", "minimum"),
-    stat(surplus, "too many", read && (read.conflicts ? "gl-bad" : solved ? "gl-good" : "")),
-    stat(write ? write.wavefronts : "–", "to write"),
-  ];
+// The counts, which light up when they change.
+function statsView() {
+  const boxes = ["wavefronts", "minimum", "too many", "to write"].map((text) => {
+    const value = h("b", {});
+    return { value, el: h("div", { class: "gl-stat" }, value, h("span", {}, text)) };
+  });
+  return { el: h("div", { class: "gl-stats" }, boxes.map((one) => one.el)),
+    set({ read, write, solved }) {
+      const values = [read?.wavefronts, read?.minimum, read?.conflicts, write?.wavefronts];
+      boxes.forEach((one, i) => setText(one.value, String(values[i] ?? "–")));
+      boxes[2].el.className = `gl-stat ${read ? (read.conflicts ? "gl-bad"
+        : solved ? "gl-good" : "") : ""}`;
+    } };
 }
 
 function mount(root, config, initial, changed) {
@@ -80,6 +87,7 @@ function mount(root, config, initial, changed) {
   let model = null;
   let at = null; // the chunk whose bits are shown
   let drawn = "";
+  let told = false; // whether the known swizzles are offered
   const part = (name, more = {}) => h("div", { class: name, ...more });
   const spoken = { "aria-live": "polite" };
   const update = (change) => {
@@ -88,7 +96,7 @@ function mount(root, config, initial, changed) {
     changed(state);
   };
   const tileOf = (name) => config.tiles.find((one) => one.name === name);
-  const start = (tile, bits) => ({ swizzle: bits, pairs: pairsOf(bits, tile) });
+  const start = (tile, bits) => ({ swizzle: bits, pairs: pairsOf(bits, bitsOf(tile)) });
   const names = (list) => list.map(({ name }) => [name, name]);
   const tiles = segmented("Tile", names(config.tiles), state.tile, (name) => {
     at = null;
@@ -101,9 +109,10 @@ function mount(root, config, initial, changed) {
   const bits = bitTable((pair) => update(toggled(state, pair)));
   const steps = STEPS.map(([name, title, high], i) => stepper(name, state.swizzle[i], 0, high,
     (value) => update(stepped(state, model.tile, i, value)), title));
-  const [named, code, counts, phases, grid, groups] = ["gl-legend", "", "gl-stats", "gl-w-phases",
-    "gl-picture", "gl-picture"].map((name) => part(name));
-  const [chosen, reading, phaseText, goal] = ["gl-hint", "gl-w-said", "gl-w-phase",
+  const counts = statsView();
+  const [named, code, phases, before, grid, groups] = ["gl-legend", "", "gl-w-phases",
+    "gl-picture", "gl-picture", "gl-picture"].map((name) => part(name));
+  const [chosen, reading, phaseText, goal] = ["gl-hint", "gl-reading gl-w-said", "gl-w-phase",
     "gl-goal"].map((name) => part(name, spoken));
   const copied = part("gl-legend gl-w-write");
   const choose = (cell) => {
@@ -127,15 +136,22 @@ function mount(root, config, initial, changed) {
     reader.set(state.reader);
     const known = model.tile.starts;
     starts.hidden = known.length < 2;
-    starts.replaceChildren(h("span", { class: "gl-label" }, "Swizzle"),
-      ...known.map(([label, swizzle], i) => h("button", {
+    // The known swizzles are the answer: they come when asked for.
+    const shown = told || model.solved ? known : known.slice(0, 1);
+    starts.replaceChildren(...shown.map(([label, swizzle], i) => h("button", {
         type: "button", class: "gl-w-start",
-        "aria-pressed": String(same(pairsOf(swizzle, model.tile), state.pairs)),
+        "aria-pressed": String(same(pairsOf(swizzle, bitsOf(model.tile)), state.pairs)),
         onclick: () => {
           update(start(model.tile, swizzle));
           starts.querySelectorAll("button")[i].focus(); // they are made anew
         },
-      }, label)));
+      }, label)), shown.length === known.length ? "" : h("button", {
+      type: "button", class: "gl-plain", onclick: () => {
+        told = true;
+        render();
+        starts.querySelectorAll("button")[1].focus();
+      },
+    }, "Show known swizzles"));
     steps.forEach((one, i) => one.set(state.swizzle[i]));
     const fits = follows(state, model.tile);
     stepping.classList.toggle("gl-off", !fits);
@@ -169,8 +185,9 @@ function mount(root, config, initial, changed) {
     at ??= model.whole ? waiting(model) : [1, 0];
     const key = JSON.stringify(state);
     if (model.whole && key !== drawn) {
-      grid.replaceChildren(chunkGrid(model, choose));
-      groups.replaceChildren(groupGrid(model));
+      before.replaceChildren(chunkGrid(model, []));
+      grid.replaceChildren(chunkGrid(model, state.pairs, choose));
+      groups.replaceChildren(groupGrid(model.groups));
       drawn = key;
     }
     showCell();
@@ -180,7 +197,7 @@ function mount(root, config, initial, changed) {
     model = workshopModel(config, state);
     drawControls();
     bits.set(model.tile, state.pairs);
-    counts.replaceChildren(...stats(model));
+    counts.set(model);
     const [map, read, phase, write] = model.readings;
     reading.textContent = model.unique ? `${read} ${map}` : map;
     phaseText.textContent = phase ?? "";
@@ -198,20 +215,22 @@ function mount(root, config, initial, changed) {
   const title = h("b", {});
   const stepping = h("div", { class: "gl-row gl-w-steps" },
     h("div", { class: "gl-steps" }, steps.map((one) => one.el)), named);
-  const views = h("div", { class: "gl-views gl-w-views" }, phases, h("div", { class: "gl-w-two" },
-    h("div", { class: "gl-w-left" }, h("b", {}, "Chunks of rows 0 to 15"), grid),
-    h("div", { class: "gl-w-right" }, title, groups, phaseText)));
+  const shots = [["As is", before], ["Swizzled", grid]].map(([text, box]) =>
+    h("div", { class: "gl-w-left" }, h("b", {}, text), box));
+  const views = h("div", { class: "gl-views gl-w-views" }, h("div", { class: "gl-w-two" },
+    shots, h("div", { class: "gl-w-right gl-w-waves" }, title, groups)),
+  h("div", { class: "gl-row" }, phases, phaseText));
   root.append(h("div", { class: "gl-card gl-workshop" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     config.exercise ? goal : null,
     h("div", { class: "gl-row" }, config.tiles.length > 1 ? tiles.el : h("b", {}, state.tile),
-      reader.el),
-    starts,
+      reader.el, starts),
     h("div", { class: "gl-w-two" }, bits.el,
       h("div", { class: "gl-w-right" }, stepping, code, chosen)),
-    h("div", { class: "gl-result" }, counts, h("div", { class: "gl-reading" }, reading, copied)),
+    h("div", { class: "gl-result" }, counts.el, reading),
     views,
-    h("div", { class: "gl-legend" }, LEGEND)));
+    h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
+      h("div", { class: "gl-legend" }, LEGEND), copied)));
   render();
   return (next) => {
     state = next;
@@ -220,5 +239,17 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const isPair = (pair) => Array.isArray(pair) && pair.length === 2 &&
+  pair.every(whole(0, 16)) && pair[0] !== pair[1];
+const RULES = { name: "SwizzleWorkshop", allows: {
+  tile: (value, config) => config.tiles.some(({ name }) => name === value),
+  reader: (value, config) => config.readers.some(({ name }) => name === value),
+  swizzle: (value) => Array.isArray(value) && value.length === 3 && value[0] <= value[2] &&
+    value.every((bits, i) => whole(0, STEPS[i][2])(bits)),
+  pairs: (value) => Array.isArray(value) && value.length < 40 && value.every(isPair),
+  phase: (value, config, state) =>
+    whole(0, config.readers.find(({ name }) => name === state.reader).matrices - 1)(value),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

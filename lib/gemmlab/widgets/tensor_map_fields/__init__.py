@@ -27,8 +27,8 @@ class TensorMapFields(Widget):
     """Choose a matrix, a box and a swizzle, and read what cuTensorMapEncodeTiled is given.
 
     Each field opens to its unit, its rule and what a wrong value does. rows, columns, row_stride,
-    box_rows, box_columns, dtype, swizzle, address: as in `layouts.Arguments`; what would
-    be refused can be shown, too. row_stride None: the fewest elements there may be. shown: the
+    box_rows, box_columns, dtype, swizzle, address: as in `layouts.Arguments`; values
+    that would be refused can be shown as well. row_stride None: the least allowed. shown: the
     field that is open at first. caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """

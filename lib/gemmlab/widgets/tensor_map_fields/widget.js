@@ -1,5 +1,8 @@
 // TensorMapFields: the arguments of cuTensorMapEncodeTiled, each with its value and its rule.
-import { bootWith, h, inline, liveWith, segmented, select, textField } from "../shared/dom.js";
+import {
+  bootWith, flash, h, inline, liveWith, segmented, select, textField
+} from "../shared/dom.js";
+import { isText, oneOf, orNone, whole } from "../shared/link.js";
 import { DTYPES, SPANS, problems, sizes } from "../model/tma/tensor_map.js";
 import { describeMap } from "../model/tma/words.js";
 
@@ -90,18 +93,26 @@ function mount(root, config, initial, changed) {
   const swizzle = segmented("Swizzle", Object.keys(SPANS).map((one) => [one, one]), state.swizzle,
     (value) => update({ swizzle: value }));
   const reading = h("div", { class: "gl-hint", "aria-live": "polite" });
-  const list = h("div", { class: "gl-f-list" });
+  const list = h("div", { class: "gl-f-list", role: "group",
+    "aria-label": "The arguments of cuTensorMapEncodeTiled in their order" });
+  const before = new Map(); // the fields' values that were shown
 
   // Fields are made anew; which of them is open and which has the focus stay.
   function drawFields() {
     const focused = list.contains(document.activeElement)
       ? document.activeElement.dataset.field : null;
-    list.replaceChildren(...fieldsOf(config, state).map((one) =>
+    const fields = fieldsOf(config, state);
+    list.replaceChildren(...fields.map((one) =>
       fieldRow(one, one.name === state.shown, (name, open) => {
         if (open ? state.shown !== name : state.shown === name) {
           update({ shown: open ? name : "" });
         }
       })));
+    fields.forEach(({ name, value, problem }, i) => {
+      const now = value + problem;
+      if (before.has(name) && before.get(name) !== now) flash(list.children[i].firstChild);
+      before.set(name, now);
+    });
     if (focused) list.querySelector(`[data-field="${focused}"]`).focus({ preventScroll: true });
   }
 
@@ -134,9 +145,7 @@ function mount(root, config, initial, changed) {
   root.append(h("div", { class: "gl-card gl-fields" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     row(...numbers.map(([, { el }]) => el)), row(dtype.el, swizzle.el, address.el),
-    reading, list,
-    h("div", { class: "gl-legend" }, "The arguments of cuTensorMapEncodeTiled in their order. A " +
-      "field opens at a click, or by Enter; ✗ marks what the driver refuses.")));
+    reading, list));
   render();
   return (next) => {
     state = next;
@@ -145,5 +154,12 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const count = whole(0, 1e13);
+const RULES = { name: "TensorMapFields", allows: {
+  rows: count, columns: count, box_rows: count, box_columns: count, row_stride: orNone(count),
+  dtype: oneOf(Object.keys(DTYPES)), swizzle: oneOf(Object.keys(SPANS)), shown: isText,
+  address: (value, config) => config.addresses.some(([, one]) => one === value),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

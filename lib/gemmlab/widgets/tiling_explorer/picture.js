@@ -23,7 +23,7 @@ function label(text, x, y, w, h, kind = "text", most = 12) {
 
 // Pixels an element (s), pixels a step of k in the strips (k), the corner of C and the whole size.
 export function geometry(d, width) {
-  const tall = width * 1.1;
+  const tall = Math.min(width * 1.1, 350);
   const fit = (strip, k) =>
     Math.min((width - GAP - strip) / (d.BN + k), (tall - GAP - strip) / (d.BM + k));
   const exact = fit(0, d.BK);

@@ -1,5 +1,6 @@
 // TilingExplorer: a block tile cut into warps, lanes and elements, and what the cut costs.
-import { bootWith, h, inline, liveWith, segmented, select } from "../shared/dom.js";
+import { bootWith, flash, h, inline, liveWith, segmented, select } from "../shared/dom.js";
+import { isTruth, whole } from "../shared/link.js";
 import { corner, derive, number, owner, problems, repairs } from "../model/tiling/tiling.js";
 import { describeThread, facts } from "../model/tiling/facts.js";
 import { geometry, threadAt, threadPicture, tilePicture, zoomPicture } from "./picture.js";
@@ -23,15 +24,25 @@ export function changes(before, now) {
     .map(({ name }) => [name, old.get(name)]));
 }
 
-function table(rows, was, moved) {
-  return h("dl", { class: "gl-facts" }, rows.map(({ name, value, how, bar, bad }) =>
-    h("div", { class: `gl-fact${bad ? " gl-bad-fact" : ""}${was.has(name) ? " gl-moved" : ""}` },
-      h("dt", {}, name),
-      h("dd", {}, h("b", {}, value), was.has(name)
-        ? h("span", { class: "gl-was" }, `was ${was.get(name)}`)
-        : moved ? h("span", { class: "gl-same" }, "same") : null),
-      h("dd", { class: "gl-how" }, bar === null ? null
-        : h("span", { class: "gl-meter", style: `--v:${bar}` }), how))));
+// A line a fact; its name opens how it comes about. What moved lights up.
+function table(rows, was, moved, told, open) {
+  const lines = rows.map(({ name, value, how, bar, bad }) => {
+    const more = name === told;
+    const detail = h("dd", { class: "gl-how", hidden: !more }, how);
+    return h("div", {
+      class: `gl-fact${bad ? " gl-bad-fact" : ""}${was.has(name) ? " gl-moved" : ""}`,
+    }, h("dt", {}, h("button", {
+      type: "button", class: "gl-fact-name", "aria-expanded": String(more), title: how,
+      onclick: () => open(name),
+    }, name)),
+    h("dd", {}, h("b", {}, value), was.has(name)
+      ? h("span", { class: "gl-was" }, `was ${was.get(name)}`)
+      : moved ? h("span", { class: "gl-same" }, "same") : null,
+    bar === null ? null : h("span", { class: "gl-rail" },
+      h("span", { class: "gl-meter", style: `--v:${bar}` }))), detail);
+  });
+  lines.filter((line) => line.classList.contains("gl-moved")).forEach((line) => flash(line));
+  return h("dl", { class: "gl-facts" }, lines);
 }
 
 function mount(root, config, initial, changed) {
@@ -41,6 +52,8 @@ function mount(root, config, initial, changed) {
   let g = null;
   let shown = null; // the table of that state
   let pointed = null; // the thread under the pointer
+  let was = new Map(); // what the last change of the table changed
+  let told = ""; // the line that says how it comes about
   const part = (name, more = {}) => h("div", { class: name, ...more });
   const now = () => Math.min(pointed ?? state.thread, d.threads - 1);
 
@@ -134,6 +147,14 @@ function mount(root, config, initial, changed) {
     drawThread();
   }
 
+  function drawTable(rows) {
+    numbers.replaceChildren(table(rows, was, was.size, told, (name) => {
+      told = told === name ? "" : name;
+      drawTable(rows);
+      [...numbers.querySelectorAll("button")].find((one) => one.textContent === name).focus();
+    }));
+  }
+
   function wrong(found) {
     const mend = repairs(state, Object.values(GROUPS).flat().map((name) =>
       [name, config.choices[name]]));
@@ -162,8 +183,11 @@ function mount(root, config, initial, changed) {
       valid = { ...state };
       state.thread = Math.min(state.thread, derive(valid).threads - 1);
       const rows = facts(valid, { ...config.limits, ...config.gpus[state.gpu] }, state.size);
-      const was = changes(shown, rows);
-      if (was.size || !shown) numbers.replaceChildren(table(rows, was, was.size));
+      const moved = changes(shown, rows);
+      if (moved.size || !shown) {
+        was = moved;
+        drawTable(rows);
+      }
       shown = rows;
     }
     views.inert = impossible;
@@ -174,15 +198,20 @@ function mount(root, config, initial, changed) {
   const views = part("gl-views");
   views.append(picture, h("div", { class: "gl-row" },
     h("label", { class: "gl-field" }, h("span", { class: "gl-label" }, "thread"), slider),
-    h("label", { class: "gl-field gl-check" }, copy, "what it copies")), reading, legend);
+    h("label", { class: "gl-field gl-check" }, copy, "what it copies")), reading);
+  const own = h("details", { class: "gl-more", ontoggle: () => valid && drawThread() },
+    h("summary", {}, "The thread's elements"), zoomTitle, zoom);
   root.append(h("div", { class: "gl-card gl-tiling" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     presets?.el, h("div", { class: "gl-two" }, views, h("div", { class: "gl-side" }, error,
-      Object.entries(GROUPS).map(([title, names]) => h("div", { class: "gl-sizes" },
-        h("span", { class: "gl-label" }, title), names.map(field))),
+      h("div", { class: "gl-groups" }, Object.entries(GROUPS).map(([title, names]) =>
+        h("div", { class: "gl-sizes" }, h("span", { class: "gl-label" }, title),
+          names.map(field)))),
+      numbers)),
+    h("div", { class: "gl-feet" },
       h("details", { class: "gl-more" }, h("summary", {}, "Lanes, buffers, GPU"),
-        h("div", { class: "gl-row" }, Object.keys(MORE).map(field))),
-      zoomTitle, zoom)), numbers));
+        h("div", { class: "gl-row" }, Object.keys(MORE).map(field))), own,
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend))));
   let width = 0;
   new ResizeObserver(() => {
     if (width === picture.clientWidth || !valid) return;
@@ -196,5 +225,13 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+// Any of what a control offers; whether the sizes go together is said in the widget.
+const offered = Object.fromEntries(["BM", "BN", "BK", "WM", "WN", "WMITER", "WNITER", "TM", "TN",
+  "lanes", "a", "stages", "min_blocks", "gpu", "size"].map((name) => [name, (value, config) =>
+  config.choices[name].some((one) => (Array.isArray(one) ? one[0] : one) === value)]));
+const RULES = { name: "TilingExplorer", allows: {
+  ...offered, thread: whole(0, 1023), copies: isTruth,
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

@@ -23,17 +23,17 @@ _LARGEST = 256  # rows and columns of a matrix that can be drawn
 class TmaBox(Widget):
     """A box on a matrix, moved at will, and beside it the box in shared memory, chunk by chunk.
 
-    rows, columns, row_stride: of the matrix, in elements (row_stride None: the fewest there may
-    be). box_rows, box_columns: one of BOX_ROWS and BOX_COLUMNS. dtype: a key of tensor_map.DTYPES.
-    swizzle: "none", "32B", "64B" or "128B". x, y: column and row of the box's first element, from
-    one box before the matrix on. start: bytes past a multiple of 1024 at which the tile begins in
-    shared memory, one of STARTS. chosen: (row, chunk) of the box that is explained, or the nearest
-    there is. What cuTensorMapEncodeTiled refuses can be shown, too.
+    rows, columns, row_stride: of the matrix, in elements (row_stride None: the least that is
+    allowed). box_rows, box_columns: one of BOX_ROWS and BOX_COLUMNS. dtype: a key of
+    tensor_map.DTYPES. swizzle: "none", "32B", "64B" or "128B". x, y: column and row of the box's
+    first element, from one box before the matrix on. start: bytes past a multiple of 1024 at which
+    the tile begins in shared memory, one of STARTS. chosen: (row, chunk) of the box that is
+    explained, or the nearest there is. Values that cuTensorMapEncodeTiled refuses can be shown.
     caption: one question, with `code` and **bold**. Raises ArgumentError, naming the argument.
     """
 
     _script = "tma_box/widget.js"
-    _sheets = ("bank_map/widget.css", "tma_box/widget.css")
+    _sheets = ("shared/banks.css", "tma_box/widget.css")
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
 // The two pictures of TmaBox: the matrix with the box on it, and the box in shared memory.
-import { h, roving } from "../shared/dom.js";
+import { h, roving, still } from "../shared/dom.js";
 import { bankStyle } from "../shared/bank_view.js";
 
 const px = (value) => Number(value.toFixed(2));
@@ -14,7 +14,7 @@ export function geometry({ map, stride, element, count }, width) {
   const wide = Math.max(map.columns, stride / element) + 2 * beside;
   const tall = map.rows + 2 * above;
   const sx = (width - TEXT) / wide;
-  const sy = Math.max(3, Math.min(9, 0.9 * sx * count, 420 / tall));
+  const sy = Math.max(1.5, Math.min(9, 0.9 * sx * count, 250 / tall));
   return { sx, sy, width, height: tall * sy, left: TEXT + beside * sx, top: above * sy };
 }
 
@@ -100,7 +100,6 @@ export function tileGrid(view, show) {
   });
   const heads = (name, text) => grid.append(h("span", { class: "gl-corner" }, name),
     ...Array.from({ length: 8 }, (_, slot) => h("span", { class: "gl-head" }, text(slot))));
-  heads("slot", String);
   heads("bank", (slot) => `${4 * slot}–${4 * slot + 3}`);
   const there = new Map(view.all.map((one) => [8 * one.line + one.slot, one]));
   for (let at = 0; at < 8 * view.lines; at++) {
@@ -127,5 +126,27 @@ export function markTile(grid, { one, matrix }) {
     node.classList.toggle("gl-unused", !read.has(at));
     node.classList.toggle("gl-t-chosen", chosen);
     node.tabIndex = chosen ? 0 : -1;
+  }
+}
+
+// Every chunk flies from its place in the matrix to its slot, a row of the box after the other.
+export function fly(layer, svg, grid, { box, count, all }, g) {
+  if (still()) return;
+  layer.replaceChildren();
+  const [to, from] = [layer.getBoundingClientRect(), svg.getBoundingClientRect()];
+  const by = from.width / g.width;
+  const at = (x, y, w, tall) => ({ transform:
+    `translate(${px(x - to.left)}px, ${px(y - to.top)}px) scale(${px(w) / 100}, ${px(tall) / 100})` });
+  for (const { row, chunk } of all) {
+    const cell = grid.querySelector(`[data-at="${row},${chunk}"]`);
+    const end = cell.getBoundingClientRect();
+    const delay = 45 * row + 12 * chunk;
+    const node = layer.appendChild(h("i", { class: "gl-t-fly", style: hue(chunk) }));
+    const start = at(from.left + by * (g.left + (box.x + chunk * count) * g.sx),
+      from.top + by * (g.top + (box.y + row) * g.sy), by * count * g.sx, Math.max(2, by * g.sy));
+    node.animate([start, at(end.left, end.top, end.width, end.height)],
+      { duration: 700, delay, easing: "ease-in-out", fill: "both" })
+      .finished.then(() => node.remove(), () => node.remove());
+    cell.animate([{ opacity: 0 }, { opacity: 0 }], { duration: 700 + delay });
   }
 }

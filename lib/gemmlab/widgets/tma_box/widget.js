@@ -1,13 +1,16 @@
 // TmaBox: a box of a matrix, and where the copy engine puts its chunks in shared memory.
-import { bootWith, h, inline, liveWith, segmented, select, stepper, uid } from "../shared/dom.js";
+import {
+  bootWith, h, inline, liveWith, segmented, select, setText, stepper, uid
+} from "../shared/dom.js";
+import { oneOf, whole } from "../shared/link.js";
 import { DTYPES, SPANS, chunkOf, layOut, matrixOf, problems, sizes } from "../model/tma/tensor_map.js";
 import {
   describeBox, describeChunk, describeMap, describeMatrix, describeStart, formulaOf, written,
 } from "../model/tma/words.js";
-import { geometry, markTile, matrixPicture, tileGrid } from "./pictures.js";
+import { fly, geometry, markTile, matrixPicture, tileGrid } from "./pictures.js";
 
-const LEGEND = "A colour and the number after the point are a chunk of 16 bytes in a row of the " +
-  "box, the number before it is the row. Striped: outside of the matrix, loaded as zeros. Strong " +
+const LEGEND = "A line of shared memory is 128 bytes: all 32 banks. A colour and the number after the " +
+  "point are a chunk of 16 bytes in a row of the box, the number before it is the row. Striped: outside of the matrix, loaded as zeros. Strong " +
   "colour: the 8 rows that one ldmatrix reads of the chosen chunk. Thick frame: the chosen one. " +
   "Dashed frame: where a kernel looks that XORs with the row.";
 
@@ -45,20 +48,23 @@ export function stepOf({ map, count }, key, whole) {
   return [dx * (whole ? map.box_columns : count), dy * (whole ? map.box_rows : 1)];
 }
 
-function stat(value, text, kind = "") {
-  return h("div", { class: `gl-stat ${kind}` }, h("b", {}, value), h("span", {}, text));
-}
-
-function stats(view) {
-  const none = view.refused;
-  const kind = (bad) => (none ? "" : bad ? "gl-bad" : "gl-good");
-  return [
-    stat(none ? "–" : written(view.bytes), "bytes expected"),
-    stat(none ? "–" : written(view.zeros), "of them zeros"),
-    stat(none ? "–" : String(view.matrix.wavefronts), "wavefronts",
-      kind(!none && view.matrix.wavefronts > 1)),
-    stat(none ? "–" : String(view.misplaced), "chunks misread", kind(view.misplaced)),
-  ];
+// The counts, which light up when they change.
+function statsView() {
+  const boxes = ["bytes expected", "of them zeros", "wavefronts", "misread"].map((text) => {
+    const value = h("b", {});
+    return { value, el: h("div", { class: "gl-stat" }, value, h("span", {}, text)) };
+  });
+  return { el: h("div", { class: "gl-stats" }, boxes.map((one) => one.el)), set(view) {
+    const ways = view.matrix?.wavefronts;
+    const texts = view.refused ? ["–", "–", "–", "–"]
+      : [written(view.bytes), written(view.zeros), String(ways), String(view.misplaced)];
+    const bad = [null, null, ways > 1, view.misplaced > 0];
+    boxes.forEach(({ el, value }, i) => {
+      setText(value, texts[i]);
+      const kind = view.refused || bad[i] === null ? "" : bad[i] ? "gl-bad" : "gl-good";
+      el.className = `gl-stat ${kind}`;
+    });
+  } };
 }
 
 // Dragging moves the box by whole chunks and rows from where it was taken.
@@ -117,7 +123,10 @@ function mount(root, config, initial, changed) {
     x: stepper("x", state.x, -9999, 9999, (x) => update({ x }), "x, column of the matrix"),
     y: stepper("y", state.y, -9999, 9999, (y) => update({ y }), "y, row of the matrix"),
   };
-  const counts = part("gl-stats");
+  const counts = statsView();
+  const layer = part("gl-t-layer", { "aria-hidden": "true" });
+  const load = h("button", { type: "button", class: "gl-player", onclick: () =>
+    fly(layer, area.querySelector("svg"), tile, view, g) }, "▶ Load the box");
   const [reading, start, hint] = ["gl-reading", "gl-t-start", "gl-hint gl-t-hint"].map((name) =>
     part(name, { "aria-live": "polite" }));
   const tile = part("gl-t-tile");
@@ -157,9 +166,10 @@ function mount(root, config, initial, changed) {
   function render() {
     view = boxModel(config, state);
     for (const [key, one] of Object.entries(controls)) one.set(state[key]);
-    counts.replaceChildren(...stats(view));
+    counts.set(view);
+    load.disabled = view.refused;
     root.classList.toggle("gl-error", view.refused);
-    g = geometry(view, Math.min(430, Math.max(240, area.clientWidth || 430)));
+    g = geometry(view, Math.min(430, Math.max(220, area.clientWidth || 300)));
     area.innerHTML = matrixPicture(view, g, id);
     tile.inert = view.refused;
     [reading.textContent] = view.readings;
@@ -177,19 +187,20 @@ function mount(root, config, initial, changed) {
   }
 
   const right = h("div", { class: "gl-t-right gl-views" }, h("b", {}, "The box in shared memory"),
-    h("div", { class: "gl-legend" }, "A line is 128 bytes: all 32 banks."), tile);
+    tile);
   const row = (...parts) => h("div", { class: "gl-row" }, parts);
   root.append(h("div", { class: "gl-card gl-tma" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    row(controls.swizzle.el, controls.box_columns.el, controls.box_rows.el),
-    row(controls.dtype.el, controls.start.el, h("div", { class: "gl-steps" },
-      h("span", { class: "gl-label" }, "First element"), controls.x.el, controls.y.el)),
-    h("div", { class: "gl-result" }, counts, h("div", { class: "gl-t-words" }, reading, start)),
+    row(controls.swizzle.el, controls.dtype.el, controls.start.el),
+    row(controls.box_columns.el, controls.box_rows.el,
+      h("div", { class: "gl-steps" }, controls.x.el, controls.y.el)),
+    counts.el,
     h("div", { class: "gl-t-two" },
-      h("div", { class: "gl-t-left" }, h("b", {}, "The matrix in global memory"),
-        h("div", { class: "gl-legend" }, "Drag the box, or move it by the arrow keys."), area),
-      right),
-    hint, h("div", { class: "gl-legend" }, LEGEND)));
+      h("div", { class: "gl-t-left" }, h("div", { class: "gl-title" },
+        h("b", {}, "The matrix"), load), area),
+      right, layer),
+    h("div", { class: "gl-t-words" }, reading, start), hint, h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
+      h("div", { class: "gl-legend" }, `Drag the box, or move it by the arrow keys. ${LEGEND}`))));
   let width = 0;
   new ResizeObserver(() => {
     if (width === area.clientWidth) return;
@@ -203,5 +214,15 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const RULES = { name: "TmaBox", allows: {
+  swizzle: oneOf(Object.keys(SPANS)), dtype: oneOf(Object.keys(DTYPES)),
+  box_columns: (value, config) => config.box_columns.includes(value),
+  box_rows: (value, config) => config.box_rows.includes(value),
+  start: (value, config) => config.starts.includes(value),
+  x: (value, config) => whole(-256, config.columns)(value),
+  y: (value, config) => whole(-256, config.rows)(value),
+  chosen: (value) => Array.isArray(value) && value.length === 2 && value.every(whole(0, 255)),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

@@ -31,7 +31,7 @@ class TraceView(Widget):
     """
 
     _script = "trace_view/widget.js"
-    _sheets = ("bank_map/widget.css", "trace_view/widget.css")
+    _sheets = ("shared/banks.css", "shared/waves.css", "trace_view/widget.css")
 
     def __init__(
         self,

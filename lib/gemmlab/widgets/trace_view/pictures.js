@@ -80,13 +80,25 @@ export function laneStrip(model, columns, show) {
     const row = model.addresses.slice(first, first + columns);
     strip.append(h("span", { class: "gl-corner" }, "lane"),
       ...row.map((_, i) => laneCell(model, first + i, [first / columns, i], show)));
-    if (!model.request) continue;
+    if (!model.request || columns === 32) continue; // lines lead to the banks there
     strip.append(h("span", { class: "gl-corner" }, "bank"), ...row.map((address) =>
       h("span", { class: "gl-head" }, address === null ? "" : String(bankOf(address)))));
   }
   roving(strip);
   strip.querySelector("[data-row]").tabIndex = 0;
   return strip;
+}
+
+// A line from each lane to the bank of its first word; both stand in 32 columns of the same width.
+export function laneLines({ addresses }, width) {
+  const [head, gap, high] = [30, 2, 30];
+  const column = (width - head - 32 * gap) / 32;
+  const x = (at) => (head + gap + at * (column + gap) + column / 2).toFixed(1);
+  const paths = addresses.map((address, lane) => (address === null ? "" : `<path data-lanes="${lane}" ` +
+    `style="${bankStyle(bankOf(address))}" d="M${x(lane)} 0C${x(lane)} ${high / 2} ` +
+    `${x(bankOf(address))} ${high / 2} ${x(bankOf(address))} ${high}"/>`));
+  return `<svg viewBox="0 0 ${width} ${high}" width="${width}" height="${high}" ` +
+    `aria-hidden="true">${paths.join("")}</svg>`;
 }
 
 function sectorCell(model, sector, at, [row, col], show) {
@@ -103,12 +115,13 @@ function sectorCell(model, sector, at, [row, col], show) {
 }
 
 // Global memory in rows of `across` sectors, as far as it is touched.
-export function sectorPicture(model, across, show) {
+export function sectorPicture(model, across, show, most = Infinity) {
   const bySector = new Map(model.sectors.map((sector) => [sector.index, sector]));
-  const rows = [...new Set(model.sectors.map((sector) => Math.floor(sector.index / across)))];
+  const every = [...new Set(model.sectors.map((sector) => Math.floor(sector.index / across)))];
+  const rows = every.slice(0, most);
   const picture = h("div", {
     class: rows.length > 10 ? "gl-sectors gl-dense" : "gl-sectors", role: "group",
-    style: `--across:${across}`,
+    style: `--across:${across}`, "data-rows": every.length,
     "aria-label": `The touched sectors, ${across} in a row. Arrow keys move.`,
   });
   rows.forEach((row, r) => {

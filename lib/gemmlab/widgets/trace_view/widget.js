@@ -1,15 +1,19 @@
 // TraceView: a traced kernel's requests lane by lane, on the banks or on the sectors.
 import { bootWith, h, inline, liveWith, segmented } from "../shared/dom.js";
+import { player } from "../shared/play.js";
+import { whole } from "../shared/link.js";
 import { laneList, plural, served, uniqueLanes } from "../model/shared/banks.js";
-import { bankPicture, highlight, readout, wavefrontRows } from "../shared/bank_view.js";
+import {
+  bankPicture, highlight, readout, SHOWN_ROWS, wavefrontRows
+} from "../shared/bank_view.js";
 import { lineList, slider } from "./controls.js";
-import { laneStrip, laneTable, sectorPicture, sectorsOf, tell } from "./pictures.js";
+import { laneLines, laneStrip, laneTable, sectorPicture, sectorsOf, tell } from "./pictures.js";
 
 const NARROW = 600; // below this many pixels, 16 banks or two sectors stand side by side
 const LEGENDS = {
-  shared: () => "A column is a bank, a row one wavefront: at most one word from each bank. The " +
-    "number is the lane that the word is for; ×4 means four lanes. Marked rows are those above the " +
-    "minimum.",
+  shared: () => "A line leads from a lane to the bank of its first word. A column is a bank, a row " +
+    "one wavefront: at most one word from each bank. The number is the lane that the word is for; " +
+    "×4 means four lanes. Marked rows are those above the minimum.",
   global: (across) => "A box is a sector of 32 bytes, which moves as a whole; a row is " +
     `${32 * across} bytes, and rows that nobody asks for are left out. The number is the lane that ` +
     "a word is for; ×4 means four lanes. Striped words are moved and not asked for.",
@@ -68,29 +72,47 @@ function mount(root, config, initial, changed) {
   let choice = {};
   const part = (name, more = {}) => h("div", { class: name, ...more });
   const spoken = { "aria-live": "polite" };
-  const [requests, what, counts, lanes, picture, legend, more] = ["gl-field", "gl-what", "gl-stats",
-    "gl-picture", "gl-picture", "gl-legend", "gl-more-body"].map((name) => part(name));
+  const [requests, what, counts, lanes, lines, picture, legend, more] = ["gl-field", "gl-what",
+    "gl-stats", "gl-picture", "gl-lines-box", "gl-picture", "gl-legend", "gl-more-body"]
+    .map((name) => part(name));
+  let top = 0; // the first wavefront that is shown
+  let full = false; // whether all wavefronts are
   const reading = part("gl-reading", spoken);
   const hint = part("gl-hint", spoken);
   const columns = () => (root.clientWidth < NARROW ? 16 : 32);
   const shared = () => Boolean(model.request);
 
   function update(change) {
+    play.stop();
     Object.assign(state, { step: 0 }, change);
     render();
     changed(state);
   }
   const list = lineList(config.lines, (line) => update({ line, request: 0 }));
-  const steps = slider("wavefronts", (step) => {
+  function go(step) {
+    if (step === state.step) return;
     state.step = step;
     showStep();
     changed(state);
+  }
+  const steps = slider("wavefronts", (step) => {
+    play.stop();
+    go(step);
   });
+  const count = () => model.request?.wavefronts ?? 1;
+  const play = player(() => Math.min(12, 0.8 * count() + 0.8), () => state.step / (count() + 1),
+    (at) => go(at < 1 ? Math.min(count(), Math.floor(at * (count() + 1))) : 0));
+  const rowsButton = h("button", { type: "button", class: "gl-plain", onclick: () => {
+    full = !full;
+    drawPictures();
+  } });
+  const first = () => (full ? 0
+    : Math.floor(Math.max(0, state.step - 1) / SHOWN_ROWS) * SHOWN_ROWS);
 
   function show(target) {
     hint.textContent = target.bank === undefined ? tell(model, target)
       : readout({ ...model, access: {} }, target);
-    for (const node of [lanes, picture]) highlight(node, target);
+    for (const node of [lanes, lines, picture]) highlight(node, target);
   }
 
   function stepText(rows) {
@@ -107,10 +129,14 @@ function mount(root, config, initial, changed) {
     if (!shared()) return;
     const rows = wavefrontRows(model.request);
     const row = state.step ? rows[state.step - 1] : null;
+    if (first() !== top) return drawPictures();
     for (const node of picture.querySelectorAll("[data-wave]")) {
-      node.classList.toggle("gl-off", Boolean(row) && node.dataset.wave !== String(state.step));
+      const wave = Number(node.dataset.wave);
+      node.classList.toggle("gl-off", Boolean(row) && wave > state.step);
+      node.classList.toggle("gl-acts", wave === state.step);
     }
     const now = row ? uniqueLanes(row.words) : [];
+    highlight(lines, { lanes: now });
     for (const node of lanes.querySelectorAll("[data-lanes]")) {
       const lane = Number(node.dataset.lanes);
       node.classList.toggle("gl-hot", now.includes(lane));
@@ -119,19 +145,28 @@ function mount(root, config, initial, changed) {
       node.classList.toggle("gl-off", Boolean(row) && !row.lanes.includes(lane));
     }
     steps.set(state.step, rows.length, stepText(rows));
+    return undefined;
   }
 
   function rest() {
     hint.textContent = HINTS[model.line.memory];
-    for (const node of [lanes, picture]) highlight(node, {});
+    for (const node of [lanes, lines, picture]) highlight(node, {});
     showStep();
   }
 
   function drawPictures() {
     const wide = columns();
+    top = first();
     lanes.replaceChildren(laneStrip(model, wide, show));
-    picture.replaceChildren(shared() ? bankPicture(model, wide, show)
-      : sectorPicture(model, wide / 8, show));
+    lines.hidden = !shared() || wide < 32;
+    if (!lines.hidden) lines.innerHTML = laneLines(model, Math.max(200, lanes.clientWidth));
+    const most = full ? Infinity : SHOWN_ROWS;
+    picture.replaceChildren(shared() ? bankPicture(model, wide, show, top, most)
+      : sectorPicture(model, wide / 8, show, full ? Infinity : 2 * SHOWN_ROWS));
+    const rows = shared() ? count() : picture.firstChild.dataset.rows;
+    rowsButton.hidden = rows <= (shared() ? SHOWN_ROWS : 2 * SHOWN_ROWS);
+    rowsButton.textContent = full ? "Fewer rows" : `All ${rows} rows`;
+    rowsButton.setAttribute("aria-expanded", String(full));
     legend.textContent = LEGENDS[model.line.memory](wide / 8);
     rest();
   }
@@ -158,22 +193,24 @@ function mount(root, config, initial, changed) {
       h("code", {}, line.code), h("span", { class: "gl-legend" }, company(line, sample)));
     counts.replaceChildren(...figures(sample, shared() ? "wavefront" : "sector"));
     reading.textContent = sample.reading;
-    title.textContent = shared() ? "Banks" : "Sectors";
-    steps.el.hidden = !shared() || sample.cost < 2;
+    title.textContent = shared() ? "Lanes and banks" : "Lanes and sectors";
+    steps.el.hidden = play.el.hidden = !shared() || sample.cost < 2;
     more.replaceChildren(laneTable(model));
     drawPictures();
   }
 
   const title = h("b", {});
   const views = h("div", { class: "gl-views", onpointerleave: rest },
-    lanes,
-    h("div", { class: "gl-title" }, title, steps.el), picture, legend);
+    h("div", { class: "gl-title" }, title, h("span", { class: "gl-steps" }, steps.el, play.el,
+      rowsButton)), lanes, lines, picture);
   root.append(h("div", { class: "gl-card gl-traceview" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-controls" },
       h("div", { class: "gl-legend" }, config.title), list.el, requests),
-    what, h("div", { class: "gl-result" }, counts, reading), views, hint,
-    h("details", { class: "gl-more" }, h("summary", {}, "Addresses of the 32 lanes"), more)));
+    what, h("div", { class: "gl-result" }, counts, reading), views,
+    h("div", { class: "gl-feet" }, hint,
+      h("details", { class: "gl-more" }, h("summary", {}, "Addresses"), more),
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend))));
   let narrow = columns();
   new ResizeObserver(() => {
     if (narrow === columns()) return;
@@ -187,5 +224,13 @@ function mount(root, config, initial, changed) {
   };
 }
 
-export const boot = bootWith(mount);
-export default liveWith(mount);
+const RULES = { name: "TraceView", allows: {
+  line: (value, config) => whole(0, config.lines.length - 1)(value),
+  request: (value, config, state) =>
+    whole(0, (config.lines[state.line]?.samples.length ?? 0) - 1)(value),
+  step: (value, config, state) =>
+    whole(0, config.lines[state.line]?.samples[state.request]?.cost ?? 0)(value),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);

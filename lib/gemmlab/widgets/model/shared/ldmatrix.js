@@ -1,8 +1,9 @@
 // ldmatrix and cp.async on a tile of chunks that an XOR of offset bits moves about: the same
-// integer rules and sentences as layouts/shared/ldmatrix.py and BitXor in layouts/shared/swizzle.py.
+// integer rules and sentences as layouts/shared/ldmatrix.py.
 // tile: {rows, row_bytes}; pairs: [[source bit, target bit], ...]; reader: {name, matrices}.
 import { LINE_BYTES, pastL1 } from "./copies.js";
 import { WARP, plural, served } from "./banks.js";
+import { collision, move } from "./swizzle.js";
 
 export const SIDE = 8;
 export const GROUPS = 8;
@@ -19,27 +20,6 @@ export const offsetOf = (tile, [row, chunk]) => row * tile.row_bytes + chunk * P
 export function roleOf(tile, bit) {
   if (bit < LOW) return ["byte", ""];
   return bit < rowBit(tile) ? ["chunk", bit - LOW] : ["row", bit - rowBit(tile)];
-}
-
-export const move = (pairs, offset) =>
-  pairs.reduce((moved, [source, target]) => moved ^ (((offset >> source) & 1) << target), offset);
-
-// The pairs of a Swizzle<B, M, S> on 16-bit elements; bits that the offset has not are 0.
-export function pairsOf([b, m, s], tile) {
-  const pairs = Array.from({ length: s ? b : 0 }, (_, i) => [m + 1 + s + i, m + 1 + i]);
-  return pairs.filter(([source]) => source < bitsOf(tile));
-}
-
-const byNumber = (pairs) => [...pairs].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-
-// [B, M, S] on 16-bit elements that does what the pairs do, or null.
-export function swizzleOf(pairs) {
-  const [first, ...rest] = byNumber(pairs);
-  if (!first) return null;
-  const [s, low] = [first[0] - first[1], first[1]];
-  const run = rest.every(([source, target], i) =>
-    source === low + s + i + 1 && target === low + i + 1);
-  return run && s > rest.length && low > 0 ? [rest.length + 1, low - 1, s] : null;
 }
 
 // [row, chunk] that the lanes of an ldmatrix point to.
@@ -105,17 +85,6 @@ export function describeWrite({ wavefronts, minimum, conflicts }, tile) {
   if (!conflicts) return `${text}: no conflict.`;
   return `${text}: the ${tile.row_bytes}-byte rows come from ${lines} lines of global memory, ` +
     "and a wavefront takes from one. No swizzle changes that.";
-}
-
-// The first two offsets that land on one place, or null.
-export function collision(pairs, bits) {
-  const places = new Map();
-  for (let offset = 0; offset < 1 << bits; offset++) {
-    const place = move(pairs, offset);
-    if (places.has(place)) return [places.get(place), offset];
-    places.set(place, offset);
-  }
-  return null;
 }
 
 export const cellOf = (tile, offset) =>

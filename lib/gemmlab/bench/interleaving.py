@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core import progress
-from .timer import Launch, Sample, Timer, Timing
+from .timer import Launch, Timer, Timing
+
+BURST_LAUNCHES = 10
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ def interleaved(
     counts = [budget.count(us) for us in times_us]
     counts[base] = max(counts)
     timer.heat(launches[base], 0.2)
-    rounds: list[dict[int, Sample]] = []
+    rounds: list[dict[int, float]] = []
     total_s = sum(n * us for n, us in zip(counts, times_us, strict=True)) / 1e6
     orders = schedule(counts)
     for order in progress.bar(orders, "measuring") if total_s > 2 else orders:
@@ -46,7 +48,7 @@ def interleaved(
     timings = []
     for i in range(len(launches)):
         played = [r for r in rounds if i in r]
-        ratios = [r[base].time_us / r[i].time_us for r in played]
+        ratios = [r[base] / r[i] for r in played]
         timings.append(Timing([r[i] for r in played], statistics.median(ratios)))
     return timings
 
@@ -60,18 +62,18 @@ def burst(
     rest_s: float = 0.5,
 ) -> list[Timing]:
     """Ten launches after a rest, three times: the chip before heat and power hold it back."""
-    each: list[list[list[Sample]]] = [[] for _ in launches]
+    each: list[list[list[float]]] = [[] for _ in launches]
     for order in schedule([repeats] * len(launches)):
         for i in order:
             timer.rest(rest_s)
             timer.time(launches[i])  # the clock rises here, untimed
-            count = max(2, min(10, int(0.5e6 / times_us[i])))
+            count = max(2, min(BURST_LAUNCHES, int(0.5e6 / times_us[i])))
             each[i].append([timer.time(launches[i]) for _ in range(count)])
-    medians = [[statistics.median(s.time_us for s in turn) for turn in turns] for turns in each]
+    medians = [[statistics.median(turn) for turn in turns] for turns in each]
     timings = []
     for i, turns in enumerate(each):
         ratios = [b / t for b, t in zip(medians[base], medians[i], strict=True)]
-        timings.append(Timing([s for turn in turns for s in turn], statistics.median(ratios)))
+        timings.append(Timing([us for turn in turns for us in turn], statistics.median(ratios)))
     return timings
 
 

@@ -52,9 +52,6 @@ function toggleRow(tile, target, top, flip) {
 export function bitTable(flip) {
   const table = h("div", { class: "gl-w-bits", role: "group",
     "aria-label": "Which bits are XORed onto which. Arrow keys move, Enter switches." });
-  const note = h("div", { class: "gl-legend gl-w-note" }, "Marked bits 6 to 4 choose one of 8 " +
-    "groups of four banks. A new bit is the XOR (⊕) of the bits that are switched on in its " +
-    "line; all other bits stay.");
   let drawn = "";
   roving(table);
 
@@ -88,6 +85,11 @@ export function bitTable(flip) {
       node.textContent = part(node.classList.contains("gl-w-after") ? moved : offset);
       node.classList.toggle("gl-w-changed", part(offset) !== part(moved));
     }
+    // The bits that this offset brings into the XOR.
+    for (const node of table.querySelectorAll("[data-pair]")) {
+      const source = Number(node.dataset.pair.split(",")[0]);
+      node.classList.toggle("gl-w-live", ((offset >> source) & 1) === 1);
+    }
   }
-  return { el: h("div", { class: "gl-w-table" }, table, note), set, show };
+  return { el: h("div", { class: "gl-w-table" }, table), set, show };
 }

@@ -93,7 +93,7 @@ def name_of(step: Program) -> str:
     return step.source.label or step.name
 
 
-def currency(
+def staleness(
     step: Program,
     recorded_source: str,
     recorded_code: Mapping[str, str],
@@ -123,7 +123,7 @@ def currency(
 
 def holds(step: Program, recorded_source: str, recorded_code: Mapping[str, str]) -> bool:
     """Whether figures recorded with these digests are those of the kernel as it stands now."""
-    return currency(step, recorded_source, recorded_code) in (CURRENT, SAME)
+    return staleness(step, recorded_source, recorded_code) in (CURRENT, SAME)
 
 
 def _manifest() -> Manifest | None:

@@ -1,0 +1,227 @@
+// Replay: one block's run, tick by tick of model time.
+import { bootWith, h, inline, liveWith, player } from "../shared/dom.js";
+import { whole } from "../shared/link.js";
+import { plural, wavefronts } from "../model/shared/banks.js";
+import { elementAt } from "../trace_view/pictures.js";
+
+const UNKNOWN = -128;
+const FIELDS = 6; // of a step: what, shape, base, tick, until, epoch
+const SECONDS_A_TICK = 0.12;
+
+const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+
+// The run that a config describes, with its numbers unpacked.
+export function runOf(config) {
+  const warps = config.warps.map((text) => new Int32Array(bytesOf(text).buffer));
+  const values = config.values.map((one) =>
+    ({ ...one, found: new Int8Array(bytesOf(one.bytes).buffer) }));
+  return { ...config, warps, values };
+}
+
+// The number of the step that a warp makes, or waits in, at a tick: the last that has begun.
+export function stepAt(rows, tick) {
+  let [low, high] = [0, rows.length / FIELDS - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (rows[FIELDS * middle + 3] <= tick) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+// A step with its addresses, and whether its warp still waits in it or has ended.
+export function stepOf(run, warp, tick) {
+  const rows = run.warps[warp];
+  const at = FIELDS * stepAt(rows, tick);
+  const [what, shape, base, begins, until, epoch] = rows.slice(at, at + FIELDS);
+  const [kind, line, width] = run.whats[what];
+  const name = run.kinds[kind];
+  const mark = name.startsWith("mark ");
+  return {
+    name: name.replace("mark ", ""), mark, line, width, epoch,
+    ended: tick >= until && at + FIELDS >= rows.length,
+    waits: mark && until - begins > 1 && tick < until, left: until - tick - 1,
+    addresses: run.shapes[shape].map((offset) => (offset < 0 ? null : base + offset)),
+    memory: /global|tma/.test(name) ? "global" : "shared",
+  };
+}
+
+// What a load has read at an address: the element's value, or null if it is not known.
+export function valueAt(run, memory, epoch, address) {
+  for (const one of run.values) {
+    if (one.memory !== memory || (memory === "shared" && one.epoch !== epoch)) continue;
+    const index = (address - one.start) / run.element;
+    if (index < 0 || index >= one.found.length) continue;
+    return one.found[index] === UNKNOWN ? null : one.found[index];
+  }
+  return null;
+}
+
+// Groups of cp.async that a warp has begun and not waited for, before a tick.
+export function pendingAt(run, warp, tick) {
+  const rows = run.warps[warp];
+  let pending = 0;
+  for (let at = 0; at < rows.length && rows[at + 3] < tick; at += FIELDS) {
+    const name = run.kinds[run.whats[rows[at]][0]];
+    if (name === "mark commit") pending += 1;
+    if (name === "mark wait") pending = Math.min(pending, run.shapes[rows[at + 1]][0] + rows[at + 2]);
+  }
+  return pending;
+}
+
+const LOADS = ["ld.shared", "ld.global"];
+const BANKED = ["ld.shared", "st.shared", "ldmatrix", "stmatrix"];
+
+// A request of shared memory on the banks; null for all else.
+export const requestOf = (step) => (BANKED.includes(step.name)
+  ? wavefronts(step.addresses, step.width, step.name !== "ld.shared") : null);
+
+function reading(run, step, warp, tick) {
+  const where = step.line ? `line ${step.line}` : "a header";
+  if (step.ended) return `Warp ${warp} has ended.`;
+  const pending = pendingAt(run, warp, tick + 1);
+  const copies = pending ? ` ${plural(pending, "group")} of copies under way.` : "";
+  if (step.waits) return `Warp ${warp} waits at ${where} (${step.name}) ${plural(step.left, "tick")} more.${copies}`;
+  const request = requestOf(step);
+  const cost = request
+    ? `: ${plural(request.wavefronts, "wavefront")}, at least ${request.minimum}` : "";
+  const size = step.mark ? "" : ` ${step.width} B`;
+  return `Warp ${warp}, ${where}, ${step.name}${size}${cost}.${copies}`;
+}
+
+function mount(root, config, initial, changed) {
+  const run = runOf(config);
+  let state = initial;
+  const [code, warps, lanes, banks] = ["code", "warps", "lanes", "banks"]
+    .map((name) => h("div", { class: `gl-rp-${name}` }));
+  code.tabIndex = 0;
+  code.setAttribute("role", "region");
+  code.setAttribute("aria-label", "Source");
+  const said = h("div", { class: "gl-reading", "aria-live": "polite" });
+  const lines = new Map(config.lines.map(([number, text]) => {
+    const count = h("b", {});
+    const el = h("div", { class: "gl-rp-line" }, h("span", {}, String(number)), count, text);
+    code.append(el);
+    return [number, { el, count }];
+  }));
+  const chips = run.warps.map((_, warp) => {
+    const chip = h("button", { type: "button", class: "gl-rp-warp", onclick: () => go({ warp }) });
+    warps.append(chip);
+    return chip;
+  });
+  const range = h("input", { type: "range", min: 0, max: run.ticks - 1, "aria-label": "Tick",
+    oninput: () => { play.stop(); go({ tick: Number(range.value) }); } });
+  const play = player(() => SECONDS_A_TICK * run.ticks, () => state.tick / run.ticks,
+    (at) => go({ tick: Math.min(run.ticks - 1, Math.floor(at * run.ticks)) }));
+  // To the begin of the shown warp's next step, or of the one before.
+  function along(by) {
+    play.stop();
+    const rows = run.warps[state.warp];
+    const next = stepAt(rows, state.tick) + by;
+    if (next >= 0 && next < rows.length / FIELDS) go({ tick: rows[FIELDS * next + 3] });
+  }
+  const button = (by, sign, name) => h("button", {
+    type: "button", class: "gl-plain", "aria-label": name, onclick: () => along(by),
+  }, sign);
+
+  function go(change) {
+    state = { ...state, ...change };
+    draw();
+    changed(state);
+  }
+
+  function drawWarps() {
+    const counts = new Map();
+    run.warps.forEach((_, warp) => {
+      const step = stepOf(run, warp, state.tick);
+      if (!step.ended) counts.set(step.line, (counts.get(step.line) ?? 0) + 1);
+      const text = step.ended ? "ended" : step.waits ? "waits" : `:${step.line || "…"}`;
+      chips[warp].textContent = `${warp} ${text}`;
+      chips[warp].setAttribute("aria-label", `warp ${warp}, ${step.ended || step.waits ? text
+        : `line ${step.line}`}`);
+      chips[warp].setAttribute("aria-pressed", String(warp === state.warp));
+      chips[warp].classList.toggle("gl-rp-waits", step.waits || step.ended);
+    });
+    for (const [number, { count }] of lines) {
+      count.textContent = counts.get(number) ? `×${counts.get(number)}` : "";
+    }
+  }
+
+  function drawLanes(step) {
+    lanes.replaceChildren(...(step.mark ? [] : step.addresses.map((address, lane) => {
+      const where = address === null ? "–" : elementAt(config.places, step.memory, address);
+      const value = address !== null && LOADS.includes(step.name)
+        ? valueAt(run, step.memory, step.epoch, address) : null;
+      return h("div", { class: "gl-rp-lane", title: `lane ${lane}: ${where}` },
+        h("i", {}, String(lane)), h("span", {}, where),
+        value === null ? null : h("b", {}, String(value).replace("-", "−")));
+    })));
+  }
+
+  function drawBanks(step) {
+    const request = requestOf(step);
+    banks.hidden = !request;
+    if (!request) return;
+    const rows = Array.from({ length: 32 }, () => 0);
+    for (const phase of request.phases) {
+      const words = new Set(phase.lanes.flatMap((lane) => {
+        const address = step.addresses[lane];
+        if (address === null) return [];
+        return Array.from({ length: Math.max(1, step.width / 4) }, (_, n) => (address >> 2) + n);
+      }));
+      for (const word of words) rows[word % 32] += 1;
+    }
+    const most = Math.max(...rows, 1);
+    const per = request.minimum;
+    banks.replaceChildren(...rows.map((count, bank) => h("div", {
+      class: count > per ? "gl-rp-clash" : count ? "gl-rp-hit" : "",
+      style: `height:${Math.round((46 * count) / most)}px`,
+      title: `bank ${bank}: ${plural(count, "word")}`,
+    })));
+  }
+
+  function draw() {
+    const step = stepOf(run, state.warp, state.tick);
+    range.value = String(state.tick);
+    range.setAttribute("aria-valuetext", `tick ${state.tick} of ${run.ticks}`);
+    drawWarps();
+    for (const [number, { el }] of lines) {
+      el.classList.toggle("gl-rp-now", number === step.line && !step.ended);
+    }
+    const now = lines.get(step.line)?.el;
+    if (now && (now.offsetTop < code.scrollTop ||
+        now.offsetTop + 19 > code.scrollTop + code.clientHeight)) {
+      code.scrollTop = now.offsetTop - code.clientHeight / 2;
+    }
+    drawLanes(step);
+    drawBanks(step);
+    said.textContent = reading(run, step, state.warp, state.tick);
+  }
+
+  root.append(h("div", { class: "gl-card" },
+    config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
+    h("div", { class: "gl-legend" }, config.title),
+    h("div", { class: "gl-rp-scrub" }, play.el, button(-1, "‹", "This warp's step before"), range,
+      button(1, "›", "This warp's next step")),
+    warps, said,
+    h("div", { class: "gl-rp-body" }, code, h("div", {}, lanes, banks)),
+    h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
+      h("div", {}, "Every warp makes one step a tick; a barrier lets all go on when the last one " +
+        "has come. That is a model: the order of the steps within a warp, their lines and " +
+        "addresses are those of the run, the times are not. Beside each lane stands what it asks " +
+        "for, and in bold what it reads. The bars are the 32 banks with the words asked of each; " +
+        "×n at a line says how many warps are there."))));
+  draw();
+  return (next) => {
+    state = next;
+    draw();
+  };
+}
+
+const RULES = { name: "Replay", allows: {
+  warp: (value, config) => whole(0, config.warps.length - 1)(value),
+  tick: (value, config) => whole(0, config.ticks - 1)(value),
+} };
+
+export const boot = bootWith(mount, RULES);
+export default liveWith(mount, RULES);
