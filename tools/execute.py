@@ -7,8 +7,9 @@ A chapter is written back only if all of its cells ran. What changes from run to
 commits is a difference that a reader sees.
 
 On a GPU, nearly all of the time goes into compiling. So every kernel is built first, by all cores:
-the steps and experiments, and then what only single chapters have (variants, cells with %%kernel),
-by rehearsing the chapters several at a time, where benchmarks are short and nothing is kept. Then
+the steps, the experiments and the cells with %%kernel, which are known without running anything;
+and meanwhile what else single chapters have (variants), by rehearsing the chapters several at a
+time, where benchmarks are short and nothing is kept. What two need at a time is built once. Then
 several chapters run at a time, each on cores of its own, and take turns at the GPU: a measurement
 has it alone (gpu/turns.py). --cold leaves the building out, --build-only stops after it.
 """
@@ -36,11 +37,14 @@ from nbformat.v4 import new_code_cell
 
 from gemmlab.core.errors import GemmlabError
 from gemmlab.core.files import write_whole
-from gemmlab.experiments.variants import EXPERIMENTS, experiment
+from gemmlab.experiments.variants import EXPERIMENTS, experiment, precision_of
 from gemmlab.gpu import build, requirements
 from gemmlab.gpu.telemetry import commit
 from gemmlab.gpu.turns import VARIABLE
+from gemmlab.notebook.cell import make
+from gemmlab.notebook.magic import first_line
 from gemmlab.run.doctor import device
+from gemmlab.steps import registry
 from gemmlab.steps.program import Program
 from gemmlab.steps.registry import KERNELS
 
@@ -48,6 +52,8 @@ from . import command
 
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT_S = 900
+MAGIC = "%%kernel "
+TUNING_S = 60  # that a call of lab.tune takes, roughly
 CORES_OF_A_CHAPTER = 4  # on a GPU: enough for the simulator and for launching without a pause
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # A code cell tagged `solution` is folded in the book and in JupyterLab.
@@ -128,17 +134,34 @@ def _run(nb: NotebookNode, path: Path, allow_errors: bool = False) -> None:
 def wanted() -> list[tuple[Program, str]]:
     """The programs that many chapters share, with each precision that they are compiled for."""
     steps = [(Program(spec), precision) for spec in KERNELS for precision in spec.precisions]
-    experiments = [experiment(name) for name in EXPERIMENTS]
-    return [*steps, *((one, one.spec.precisions[0]) for one in experiments)]
+    return [*steps, *((experiment(name), precision_of(name)) for name in EXPERIMENTS)]
 
 
-def build_all(jobs: int) -> int:
-    """Build all of them, `jobs` at a time; how many there are that this GPU can run."""
+def written(path: Path) -> list[tuple[str, str]]:
+    """The kernels that a chapter writes: what stands behind %%kernel, and the lines below it."""
+    sources = (c.source for c in nbformat.read(path, as_version=4).cells if c.cell_type == "code")
+    parts = (source.partition("\n") for source in sources if source.startswith(MAGIC))
+    return [(line.removeprefix(MAGIC), f"{body}\n") for line, _, body in parts]
+
+
+def build_written(line: str, body: str) -> bool:
+    """Build such a kernel; False for one that is not meant to compile, or not on this GPU."""
+    try:
+        name, like, options = first_line(line)
+        make(name, body, registry.get(like) if like else None, options)
+    except GemmlabError:
+        return False
+    return True
+
+
+def build_all(chapters: Sequence[Path], jobs: int) -> int:
+    """Build all that is known without running a chapter, `jobs` at a time; how many it is."""
     possible = [(one, precision) for one, precision in wanted() if not requirements.lacking(one)]
+    cells = [cell for path in chapters for cell in written(path)]
     with ThreadPoolExecutor(jobs) as pool:
-        for _ in pool.map(lambda pair: build.load(*pair), possible):
-            pass
-    return len(possible)
+        shared = pool.map(lambda pair: build.load(*pair), possible)
+        own = pool.map(lambda cell: build_written(*cell), cells)
+        return len([*shared]) + sum(own)
 
 
 def each(
@@ -173,28 +196,37 @@ def _timed(work: Callable[..., None], task: tuple) -> tuple[Path, float, str]:
     return task[0], time.monotonic() - start, said
 
 
-def _cells(path: Path) -> int:
-    """How long a chapter takes, roughly: it has so many cells with code."""
-    return sum(cell.cell_type == "code" for cell in nbformat.read(path, as_version=4).cells)
+def _times(path: Path, *words: str) -> int:
+    """How often words stand in the code of a chapter."""
+    cells = nbformat.read(path, as_version=4).cells
+    return sum(c.source.count(word) for c in cells if c.cell_type == "code" for word in words)
 
 
 def prepare(chapters: Sequence[Path], jobs: int) -> list[Path]:
     """Build all that the chapters are going to need, and say how long it took.
 
-    Returns them in the order of what they took, the longest first.
+    Returns them in the order of what they are going to take, the longest first: what a rehearsal
+    took, and the measurements of lab.tune, which it leaves out.
     """
-    start = time.monotonic()
-    count = build_all(jobs)
-    print(f"{count} steps and experiments built: {time.monotonic() - start:.0f} s", flush=True)
     start = time.monotonic()
     # A rehearsal builds one kernel at a time; each has its matrices on the one GPU.
     at_a_time = max(1, jobs * 3 // 4)
     took: dict[Path, float] = {}
-    longest_first = sorted(chapters, key=_cells, reverse=True)
-    for path, seconds, said in each(rehearse, [(path,) for path in longest_first], at_a_time):
-        print(f"  rehearsed {path}: {seconds:.0f} s{', ' * bool(said)}{said[-200:]}", flush=True)
-        took[path] = seconds
-    print(f"what the chapters add, built: {time.monotonic() - start:.0f} s", flush=True)
+    longest_first = sorted(chapters, key=lambda path: -_times(path, MAGIC, "lab.variant("))
+    with ThreadPoolExecutor(1) as beside:
+        built = beside.submit(build_all, chapters, jobs)
+        tasks = [(path,) for path in longest_first]
+        for path, seconds, said in each(rehearse, tasks, at_a_time):
+            print(
+                f"  rehearsed {path}: {seconds:.0f} s{', ' * bool(said)}{said[-200:]}", flush=True
+            )
+            took[path] = seconds + TUNING_S * _times(path, "lab.tune(")
+        known = built.result()
+    print(
+        f"{known} steps, experiments and cells, and what the chapters add, built: "
+        f"{time.monotonic() - start:.0f} s",
+        flush=True,
+    )
     return sorted(chapters, key=lambda path: -took[path])
 
 

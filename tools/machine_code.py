@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 
 from gemmlab.core.errors import MeasurementError
 from gemmlab.experiments.subtiles import configurations
-from gemmlab.experiments.variants import EXPERIMENTS, experiment
+from gemmlab.experiments.variants import EXPERIMENTS, experiment, precision_of
 from gemmlab.gpu import machine_code
 from gemmlab.gpu.toolchain import FLAGS
-from gemmlab.measurements import currency
-from gemmlab.measurements.currency import Code, Manifest, name_of
+from gemmlab.measurements import staleness
+from gemmlab.measurements.staleness import Code, Manifest, name_of
 from gemmlab.steps import registry
 from gemmlab.steps.program import Program
 from gemmlab.steps.text import source_digest
@@ -30,12 +30,18 @@ from . import command
 
 
 def kernels() -> Iterator[tuple[Program, tuple[str, ...]]]:
-    """What is recorded: each step in all its precisions, and each variant in the usual one."""
+    """What is recorded: each step in all its precisions, each variant in the usual one.
+
+    A variant that is timed in other types is compiled for these, too.
+    """
     for spec in registry.KERNELS:
         yield Program(spec), spec.precisions
-    variants = [*map(experiment, EXPERIMENTS), *(one.kernel for one in configurations())]
-    for program in variants:
-        yield program, program.spec.precisions[:1]
+    for name in EXPERIMENTS:
+        program = experiment(name)
+        types = dict.fromkeys((program.spec.precisions[0], precision_of(name)))
+        yield program, tuple(types)
+    for one in configurations():
+        yield one.kernel, one.kernel.spec.precisions[:1]
 
 
 def main() -> int:
@@ -64,9 +70,9 @@ def _known(options: argparse.Namespace) -> Manifest:
     version = machine_code.version()
     if options.all and not options.check:
         return Manifest(version, "", {})
-    if not currency.manifest_path().exists():
+    if not staleness.manifest_path().exists():
         return Manifest(version, "", {})
-    known = currency.load_manifest()
+    known = staleness.load_manifest()
     if known.nvcc != version:
         raise MeasurementError(
             f"the digests were made with nvcc {known.nvcc}, and here is {version}: use --all"
@@ -108,7 +114,7 @@ def _lacks(code: Code | None, step: Program, types: tuple[str, ...]) -> bool:
 def _save(found: dict[str, Code], order: dict) -> None:
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     ordered = {name: found[name] for name in order if name in found}
-    currency.save_manifest(Manifest(machine_code.version(), date, ordered, FLAGS))
+    staleness.save_manifest(Manifest(machine_code.version(), date, ordered, FLAGS))
 
 
 def _check(wanted: dict, known: Manifest, names: list[str]) -> int:

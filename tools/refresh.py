@@ -1,9 +1,10 @@
-"""Bring the widgets that chapters store up to date (`make widgets`).
+"""Bring what chapters store up to date (`make widgets`): widgets, and recorded numbers in prose.
 
     python -m tools.refresh [--check] book/x.ipynb ...
 
 A stored widget carries its module and its style sheet. When those change, this puts the new ones in
-without executing anything, so that what was measured on a GPU stays as it is. --check writes
+without executing anything, so that what was measured on a GPU stays as it is. When a recording
+changes, the numbers of the prose that name its rows change with it (tools.figures). --check writes
 nothing, and fails if there is something to bring up to date.
 """
 
@@ -19,7 +20,7 @@ from gemmlab import widgets
 from gemmlab.core.files import write_whole
 from gemmlab.widgets.shared.base import Widget
 
-from . import command
+from . import command, figures
 
 STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 MODULE = re.compile(r"data:text/javascript;base64,[A-Za-z0-9+/=]+")
@@ -41,9 +42,9 @@ def refreshed(html: str) -> str:
 
 
 def refresh(path: Path, check: bool = False) -> bool:
-    """Refresh the widgets of one chapter, or only look; whether any was old."""
+    """Refresh the widgets and numbers of one chapter, or only look; whether any was old."""
     nb = nbformat.read(path, as_version=4)
-    changed = False
+    changed = figures.fill(nb)
     for cell in nb.cells:
         for output in cell.get("outputs", []):
             html = output.get("data", {}).get("text/html")
@@ -65,7 +66,7 @@ def main() -> int:
         parser.error(f"no such chapter: {', '.join(missing)}")
     old = [path for path in given.chapters if refresh(path, given.check)]
     for path in old:
-        print(f"{path}: widgets {'to bring' if given.check else 'brought'} up to date")
+        print(f"{path}: {'to bring' if given.check else 'brought'} up to date")
     return 1 if given.check and old else 0
 
 

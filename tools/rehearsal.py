@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partialmethod
 
-from gemmlab.bench.modes import Budget
+from gemmlab.bench.interleaving import Budget
 from gemmlab.bench.timer import GpuTimer, Launch
 from gemmlab.run import tuned
 from gemmlab.sim.module import SimModule

@@ -95,6 +95,20 @@ def address(book: Path) -> Iterator[str]:
     server.shutdown()
 
 
+@pytest.fixture(scope="module")
+def serve() -> Iterator[Callable[[Path], str]]:
+    """serve(folder): the address at which a folder is served while the module's tests run."""
+    servers = []
+
+    def address_of(folder: Path) -> str:
+        servers.append(server_for(folder))
+        return f"http://127.0.0.1:{servers[-1].server_port}"
+
+    yield address_of
+    for server in servers:
+        server.shutdown()
+
+
 @pytest.fixture(scope="session")
 def rendered() -> Callable[..., str]:
     """rendered(TmaBox, width=64): a widget's static HTML, made once for all tests."""
@@ -119,7 +133,7 @@ def open_visit(chromium: Browser) -> Callable[..., Visit]:
 
     def open_(url: str, width: int = 1280, **options) -> Visit:
         context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)  # chapters are executed beside it
         opened = Visit(context.new_page())
         opened.page.goto(url)
         if options.get("java_script_enabled", True):

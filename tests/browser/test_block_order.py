@@ -42,7 +42,7 @@ def test_another_order_needs_other_panels(show):
     expect(reading(page)).to_contain_text("48 panels")
     page.get_by_role("button", name="strip, in tiles: more").click()
     expect(reading(page)).to_contain_text("9 rows and 30 columns")
-    expect(page.locator(".gl-o-need")).to_have_count(39)
+    expect(page.locator(".gl-o-panel").first.locator(".gl-o-need")).to_have_count(39)
 
 
 def test_waves_by_keyboard(show):
@@ -63,7 +63,7 @@ def test_waves_by_keyboard(show):
 
 def test_a_click_chooses_the_wave_of_a_tile(show):
     page = show(GRIDS)
-    box = page.locator(".gl-o-c").bounding_box()
+    box = page.locator(".gl-o-c").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.98)
     expect(reading(page)).to_contain_text("Wave 4 of 4")
 
@@ -101,9 +101,26 @@ def test_it_fits(show, grid, order, width):
     page = show([grid, (8, 8)], order, slots=[264, 132], width=width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     card = page.locator(".gl-card").bounding_box()
-    box = page.locator(".gl-o-box svg").bounding_box()
-    assert box["x"] >= card["x"]
-    assert box["x"] + box["width"] <= card["x"] + card["width"]
+    for svg in page.locator(".gl-o-box svg").all():
+        box = svg.bounding_box()
+        assert box["x"] >= card["x"]
+        assert box["x"] + box["width"] <= card["x"] + card["width"]
+
+
+def test_two_orders_stand_side_by_side(show):
+    page = show([(64, 64)], orders=["rows", "strips"])
+    counts = page.locator(".gl-o-count")
+    expect(counts).to_have_text(["69 panels", "41 panels"])
+    page.locator(".gl-seg", has_text="strips of rows").click()
+    expect(counts).to_have_text(["41 panels", "69 panels"])
+
+
+def test_no_number_is_too_small_to_read(show):
+    page = show([(12, 12), (32, 32)], "strips", orders=["strips"])
+    expect(page.locator(".gl-o-box g text")).to_have_count(144)
+    page.get_by_label("Tiles of C").select_option("32 32")
+    expect(page.locator(".gl-o-box g text")).to_have_count(0)
+    expect(page.locator(".gl-o-way")).to_have_count(1)
 
 
 def test_nothing_moves_by_itself():

@@ -95,17 +95,30 @@ def test_the_arrow_keys_and_the_slider(show):
     assert "phase before as complete" in slider.get_attribute("aria-valuetext")
     page.keyboard.press("End")
     expect(page.locator(".gl-mb-event b")).to_contain_text("Event 67 of 67")
-    button(page, "play").focus()
+    button(page, "▶ Play").focus()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(".gl-mb-event b")).to_contain_text("Event 66 of 67")
 
 
 def test_play_goes_on_by_itself_and_pauses(show):
     page = show()
-    button(page, "play").click()
-    expect(page.locator(".gl-mb-event b")).to_contain_text("Event 17 of 67")
-    button(page, "pause").click()
-    expect(button(page, "play")).to_be_visible()
+    button(page, "▶ Play").click()
+    # Without motion the run goes on in twelve steps.
+    expect(page.locator(".gl-mb-event b")).not_to_contain_text("Event 15 of 67")
+    button(page, "❚❚ Pause").click()
+    expect(button(page, "▶ Play")).to_be_visible()
+
+
+def test_each_barrier_has_a_lane_with_its_parity_dots_and_bytes(show):
+    page = show()
+    lane = page.locator("[data-barrier='full[0]']")
+    expect(lane.locator(".gl-mb-parity0").first).to_contain_text("phase 0")
+    expect(lane.locator(".gl-mb-parity1")).to_have_count(1)
+    page.get_by_role("slider", name="event").focus()
+    page.keyboard.press("Home")
+    expect(lane.locator(".gl-mb-dots")).to_have_text("○")
+    expect(lane.locator(".gl-mb-tx-now")).to_have_text("0")
+    expect(page.locator("[data-barrier='empty[0]'] .gl-mb-dots")).to_have_text("○○")
 
 
 def test_a_click_into_the_lanes_goes_to_that_time(show):

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from sampling import sampled
 
+from gemmlab.steps.chapters import CHAPTERS as CHAPTERS_WITH_STEPS
+
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 CHAPTERS = sorted(str(path.relative_to(HTML)) for path in (HTML / "book").glob("*.html"))
 HEAVIEST_PAGE = 2_500_000
@@ -46,6 +48,9 @@ CHARTS = """() => [...document.querySelectorAll(".gl-figure svg")]
     const sizes = [...svg.querySelectorAll("text")].map(size);
     return [svg.clientWidth, svg.parentElement.clientWidth, Math.min(...sizes) * scale];
   })"""
+# Each widget's name and its distance from the top of the page.
+PLACES = """() => [...document.querySelectorAll("[data-widget]")]
+  .map((e) => [e.dataset.widget, e.getBoundingClientRect().top + scrollY])"""
 # [text, background] as rgb() strings; the background is that of the first opaque box.
 COLOURS = """(selector) => {
   const el = document.querySelector(selector);
@@ -137,12 +142,48 @@ def test_charts_have_text_of_13_pixels(opened, width):
         page.set_viewport_size({"width": 1280, "height": 900})
 
 
+def test_a_kernel_chapter_has_a_strip_and_an_explorable_near_its_top(opened):
+    page = opened.page
+    name = Path(page.url).stem
+    strips = page.locator(".gl-strip").count()
+    if name not in CHAPTERS_WITH_STEPS:
+        assert strips == 0 or name == "reference"  # which shows what every name returns
+        return
+    assert strips == 1
+    assert page.locator(".gl-strip").bounding_box()["height"] <= 60
+    assert page.locator(".gl-strip [aria-current]").count() >= 1
+    widgets = page.evaluate(PLACES)
+    assert "Machine" in [name for name, _ in widgets[:1]]
+    own = [top for name, top in widgets if name not in ("Machine", "Predict", "Ladder")]
+    assert own[0] < 3 * 900 - 100, own[:1]
+
+
+def test_a_chapter_says_how_long_it_takes(opened):
+    untimed = ("intro", "reference", "coverage", "glossary", "map", "departures")
+    minutes = opened.page.locator("article p.book-minutes")
+    assert minutes.count() == (Path(opened.page.url).stem not in untimed)
+
+
+def test_no_widget_is_taller_than_640_pixels(opened):
+    page = opened.page
+    page.evaluate(FRAMES)
+    tall = page.locator(".gl[data-live]").evaluate_all(
+        "all => all.map((e) => [e.dataset.widget, e.getBoundingClientRect().height])"
+        ".filter(([, height]) => height > 640)"
+    )
+    assert tall == []
+
+
 def test_paper_has_the_colours(opened):
     page = opened.page
     page.emulate_media(media="print")
     try:
         exact = "(el) => getComputedStyle(el).printColorAdjust"
         assert page.locator("article section").first.evaluate(exact) == "exact"
+        for widget in page.locator("[data-widget] *").all()[:1]:
+            assert widget.evaluate(exact) == "exact"
+        for play in page.locator(".gl-scrub").all():
+            assert not play.is_visible()
     finally:
         page.emulate_media(media="screen")
 
@@ -192,6 +233,14 @@ def test_index_leads_to_the_first_page(visit, address):
     opened = visit(f"{address}/index.html")
     opened.page.wait_for_url("**/book/*.html")
     assert opened.page.locator("article h1").count() == 1
+    assert opened.problems() == []
+
+
+def test_index_asks_for_nothing(book):
+    """Without an icon the browser asks for a favicon.ico that is not there, if it has the time."""
+    text = (book / "index.html").read_text(encoding="utf-8")
+    assert 'rel="icon" href="data:,"' in text
+    assert re.search(r"<title>.+</title>", text)
 
 
 def test_the_keyboard_reaches_the_text_first(visit, address):

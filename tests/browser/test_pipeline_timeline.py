@@ -90,10 +90,14 @@ def test_the_cursor_goes_from_change_to_change_by_keyboard(show):
 
 def test_stages_and_blocks_are_stepped(show):
     page = show(scheme="async")
-    expect(page.locator(".gl-tl-name", has_text="buffer")).to_have_count(3)
+    expect(
+        page.locator(".gl-tl-lane:not(.gl-tl-ghost) .gl-tl-name", has_text="buffer")
+    ).to_have_count(3)
     group = page.get_by_role("group", name="stages: shared-memory buffers")
     group.get_by_role("button").last.click()
-    expect(page.locator(".gl-tl-name", has_text="buffer")).to_have_count(4)
+    expect(
+        page.locator(".gl-tl-lane:not(.gl-tl-ghost) .gl-tl-name", has_text="buffer")
+    ).to_have_count(4)
     expect(page.get_by_text("registers", exact=True)).to_have_count(0)
     page.get_by_role("group", name="blocks on the SM").get_by_role("button").last.click()
     expect(page.locator(".gl-tl-name", has_text="block")).to_have_count(2)

@@ -110,7 +110,7 @@ def test_a_thread_is_found_by_the_pointer_and_kept_by_a_click(show):
     expect(reading(page)).to_contain_text("Thread 208 (warp 6, lane 16): rows 96 to 103")
     page.mouse.move(5, 5)
     expect(reading(page)).to_contain_text("Thread 37 ")
-    page.mouse.click(*point(page, 0, 0))
+    page.mouse.click(*point(page, 2, 2))
     page.mouse.move(5, 5)
     expect(reading(page)).to_contain_text("Thread 0 (warp 0, lane 0)")
     expect(page.locator(".gl-t-mine")).to_have_count(1)
@@ -164,7 +164,7 @@ def test_what_a_thread_copies_is_shown_on_demand(show):
     expect(page.locator(".gl-t-copy")).to_have_count(0)
     page.get_by_label("what it copies").check()
     expect(page.locator(".gl-t-copy")).to_have_count(4)
-    expect(page.locator(".gl-views > .gl-legend")).to_contain_text("Striped")
+    expect(page.locator(".gl-feet .gl-legend").last).to_contain_text("Striped")
 
 
 def test_a_preset_brings_its_sizes_and_its_order(show):
@@ -179,7 +179,7 @@ def test_a_preset_brings_its_sizes_and_its_order(show):
 
 def test_lanes_buffers_and_gpu(show):
     page = show()
-    page.locator("summary").click()
+    page.locator("summary").first.click()
     choose(page, "GPU", "A100")
     expect(fact(page, "Cycles")).to_contain_text("64 FMAs, 2 a cycle")
     choose(page, "A in shared memory", "km")

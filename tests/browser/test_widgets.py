@@ -236,7 +236,7 @@ def test_trace_view_keeps_the_focus_while_a_request_is_chosen(show):
     press(page, "ArrowRight", "ArrowRight")
     expect(page.get_by_role("radio", name="warp 0, 9th")).to_be_focused()
     expect(page.locator(".gl-what")).to_contain_text("the 9th time")
-    page.locator("summary").click()
+    page.locator("summary", has_text="Addresses").click()
     expect(page.locator(".gl-lane-table tbody tr").first).to_contain_text("sA[8][16]")
 
 

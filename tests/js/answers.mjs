@@ -95,6 +95,54 @@ const answers = {
       rounds: run.rounds, pace: run.pace, reading: describe(run), moment: moment(run, lanes, time),
     };
   },
+  warpgroups({ shape, time }) {
+    const run = loaded["model/warpgroups/model"].shareCores(shape);
+    const lanes = loaded["model/warpgroups/model"].warpgroupLanes(run);
+    const { tellShared, tellShareMoment } = loaded["model/warpgroups/words"];
+    return {
+      lanes: lanes.map(([name, bars]) =>
+        [name, bars.map((b) => [b.state, b.tile, b.begin, b.end])]),
+      counts: [run.total, run.busy, run.percent, ...run.gaps],
+      reading: tellShared(run), moment: tellShareMoment(lanes, time),
+    };
+  },
+  operand({ o, given, step }) {
+    const { boxOf, bytesOf, coreOf, coreWavefronts, descriptorBits, pieceAt, piecesOf, rightDescriptor } =
+      loaded["model/wgmma/operand"];
+    const { descriptorFields, tellByte, tellCore, tellOperand, tellPiece } =
+      loaded["model/wgmma/operand_words"];
+    const pieces = piecesOf(o, given, step);
+    const right = rightDescriptor(o, step);
+    const cells = [...Array(bytesOf(o) / 16).keys()];
+    return {
+      right: [right.start, right.leading, right.stride, right.span], box: boxOf(o),
+      bits: descriptorBits(given), fields: descriptorFields(given),
+      pieces: pieces.map((p) => [p.row, p.k, p.wanted, p.read, p.found, p.right]),
+      cells: cells.map((i) => pieceAt(o, 16 * i)), bytes: cells.map((i) => tellByte(o, 16 * i)),
+      cores: pieces.map((_, i) => [coreOf(o, i), coreWavefronts(coreOf(o, i).map((n) => pieces[n])),
+        tellCore(o, pieces, i)]),
+      words: [tellOperand(pieces), pieces.map((one) => tellPiece(o, one))],
+    };
+  },
+  sums({ columns }) {
+    const { sumElement, sumHolder, tellSum, tellSumThread } = loaded["model/wgmma/sums"];
+    const places = [...Array(64 * columns).keys()].map((i) => [Math.floor(i / columns), i % columns]);
+    return {
+      held: places.map((at) => sumHolder(...at)), words: places.map((at) => tellSum(...at)),
+      back: places.map((at) => sumElement(...sumHolder(...at))),
+      threads: [...Array(128).keys()].map((thread) => tellSumThread(columns, thread)),
+    };
+  },
+  cluster({ c }) {
+    const { clusterFacts, clusterLoads, tellCluster, tellClusterBlock } = loaded["model/clusters"];
+    const blocks = [...Array(c.rows * c.columns).keys()];
+    return {
+      loads: blocks.map((block) =>
+        clusterLoads(c, block).map((one) => [one.operand, one.first, one.count, one.to])),
+      facts: Object.values(clusterFacts(c)), words: tellCluster(c),
+      each: blocks.map((block) => tellClusterBlock(c, block)),
+    };
+  },
   ring(ring) {
     const run = loaded["model/mbarrier/run"].runRing(ring);
     const { outcomeOf, tellEvent } = loaded["model/mbarrier/words"];
@@ -179,9 +227,10 @@ const answers = {
     .map(({ top, left, rows, columns }) => [top, left, rows, columns]),
   // A tile that pairs of bits rearrange, whole; a write only of whole chunks.
   workshop({ tile, pairs, swizzle, readers }) {
-    const { cellOf, collision, describeMap, describePhase, describeRead, describeWrite, bitsOf,
-      formulaOf, groupsOf, move, pairsOf, pointed, readRequest, roleOf, rowBit, swizzleOf, torn,
-      writeRequest } = loaded["model/shared/ldmatrix"];
+    const { cellOf, describeMap, describePhase, describeRead, describeWrite, bitsOf, formulaOf,
+      groupsOf, pointed, readRequest, roleOf, rowBit, torn, writeRequest,
+    } = loaded["model/shared/ldmatrix"];
+    const { collision, move, pairsOf, swizzleOf } = loaded["model/shared/swizzle"];
     const whole = !torn(pairs);
     const bits = [...Array(bitsOf(tile)).keys()];
     const reads = !whole ? [] : readers.map((reader) => {
@@ -197,7 +246,7 @@ const answers = {
       bits: [rowBit(tile), bits.map((bit) => roleOf(tile, bit).join(" ").trim())],
       moved: [...Array(1 << bits.length).keys()].map((at) => move(pairs, at)),
       map: describeMap(pairs, tile), formula: formulaOf(pairs, tile), reads,
-      swizzle: swizzleOf(pairs), pairs: pairsOf(swizzle, tile), cell: cellOf(tile, 500),
+      swizzle: swizzleOf(pairs), pairs: pairsOf(swizzle, bits.length), cell: cellOf(tile, 500),
       collision: collision(pairs, bits.length),
       write: written && [written.wavefronts, written.minimum, describeWrite(written, tile)],
     };
@@ -208,6 +257,25 @@ const answers = {
   },
   toggled: ({ state, pair }) => loaded["swizzle_workshop/widget"].toggled(state, pair),
   stepped: ({ state, tile, i, value }) => loaded["swizzle_workshop/widget"].stepped(state, tile, i, value),
+  patch(given) {
+    const { places, sectors, moved, percent, words } = loaded["model/traffic/patch"].patch(given);
+    return [places, sectors, moved, percent, words];
+  },
+  block_tile({ n, tile, step }) {
+    const { steps, blocks, all, loaded: own, fmas, words } =
+      loaded["model/traffic/block_tile"].blockTile(n, tile, step);
+    return [steps, blocks, all, own, fmas, words];
+  },
+  thread_tile({ m, n }) {
+    const { element, threadTile } = loaded["model/traffic/thread_tile"];
+    const { values, fmas, registers, fits, percent, words } = threadTile(m, n);
+    const order = [...Array(fmas).keys()].map((i) => element(n, i));
+    return [values, fmas, registers, fits, percent, words, order];
+  },
+  traffic_words({ a, b }) {
+    const { plural, quotient } = loaded["model/traffic/words"];
+    return [plural(a, "tile"), quotient(a, b)];
+  },
   // Copies past L1 by lanes that all read.
   past_l1: ({ to, source }) => loaded["model/shared/copies"].pastL1(to, source),
   // An mbarrier after each of some operations, and for which parities a wait would end.

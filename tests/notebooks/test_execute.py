@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 
 import nbformat
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
+from traitlets.config import Config
 
+from gemmlab.notebook import cell, magic
+from gemmlab.steps import registry
 from tools import execute
 
 RAN_ON = {"backend": "sim", "found": {}, "date": "2026-01-01", "commit": "0000000"}
@@ -49,3 +54,62 @@ def test_a_chapter_that_fails_stays_as_it_was(write):
         execute.execute(path, RAN_ON)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
+
+
+# ---- building before anything is executed ----
+
+
+def test_cells_with_a_kernel_are_found_as_the_notebook_gives_them(write):
+    path = write(new_code_cell("import gemmlab"), new_code_cell("%%kernel mine --like x\na;\nb;"))
+    assert execute.written(path) == [("mine --like x", "a;\nb;\n")]
+
+
+def test_a_kernel_is_built_from_its_cell_and_the_notebook_finds_it_built(monkeypatch):
+    """The file that is compiled, whose name is made from its text, is the one of the magic."""
+    monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
+    monkeypatch.setattr(cell, "find_nvcc", lambda: None)
+    shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
+    made, make = [], cell.make
+    for module in (execute, magic):
+        monkeypatch.setattr(module, "make", lambda *given: made.append(make(*given)) or made[-1])
+    shell.register_magics(magic.KernelMagics)
+    line, body = "mine --like sgemm_17_pipeline", "constexpr int STAGES = 2;\n"
+    assert execute.build_written(line, body)
+    shell.run_cell(f"%%kernel {line}\n{body.strip()}").raise_error()
+    first, again = (built.kernel.source.path for built in made)
+    assert first == again
+    assert not execute.build_written("mine --like no_such_step", body)
+    assert not execute.build_written(line, "constexpr int NO_SUCH = 16;\n")
+
+
+def test_every_chapters_kernels_are_read(root):
+    """An option that the magic does not know would leave a cell unbuilt without a word."""
+    cells = [one for path in (root / "book").glob("*.ipynb") for one in execute.written(path)]
+    assert len(cells) > 30
+    for line, _ in cells:
+        name, like, _ = magic.first_line(line)
+        assert name.isidentifier() and (like is None or registry.get(like))
+
+
+def test_rehearsals_go_on_while_the_steps_are_built(write, monkeypatch, capsys):
+    path = write(new_code_cell("lab.tune()"))
+    rehearsed = Event()
+    monkeypatch.setattr(execute, "build_all", lambda *_: rehearsed.wait(10) * 7)
+
+    def each(work, tasks, jobs):
+        assert (work, tasks) == (execute.rehearse, [(path,)])
+        yield path, 1.0, ""
+        rehearsed.set()
+
+    monkeypatch.setattr(execute, "each", each)
+    assert execute.prepare([path], 2) == [path]
+    assert "7 steps, experiments and cells" in capsys.readouterr().out
+
+
+def test_a_chapter_that_tunes_goes_first(tmp_path, monkeypatch):
+    paths = [tmp_path / name for name in ("plain.ipynb", "tuning.ipynb")]
+    for path, source in zip(paths, ("1", "lab.tune('x')"), strict=True):
+        nbformat.write(new_notebook(cells=[new_code_cell(source)]), path)
+    monkeypatch.setattr(execute, "build_all", lambda *_: 0)
+    monkeypatch.setattr(execute, "each", lambda *_: ((path, 5.0, "") for path in paths))
+    assert execute.prepare(paths, 1) == paths[::-1]

@@ -28,8 +28,7 @@ def write(folder, kernel, launch=LAUNCH):
     return path
 
 
-def test_compiled_once(tmp_path, monkeypatch):
-    monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path / "cache"))
+def test_compiled_once(tmp_path):
     path = write(tmp_path, "__global__ void kernel(float* out) { *out = 1.0f; }")
     first = build.kernel(path, "launch_it")
     before = first.library.stat().st_mtime_ns
@@ -38,8 +37,8 @@ def test_compiled_once(tmp_path, monkeypatch):
     assert again.library.stat().st_mtime_ns == before
     path.write_text(path.read_text().replace("1.0f", "2.0f"))
     assert build.kernel(path, "launch_it").library != first.library
-    left = {p.name for p in first.library.parent.iterdir()}
-    assert not [name for name in left if name.startswith(".build-")]
+    left = {p.name for p in first.library.parent.glob(f".{first.library.stem}*")}
+    assert left == set()
 
 
 def test_an_included_header_counts(tmp_path):
@@ -52,6 +51,29 @@ def test_an_included_header_counts(tmp_path):
     (tmp_path / "value.cuh").write_text("constexpr float VALUE = 2.0f;\n")
     sim.compile_source(path, "launch_it").launch(out, out, out, 1, 1, 1)
     assert out[0] == 2.0
+
+
+def test_two_checkouts_that_share_a_cache_have_libraries_of_their_own(monkeypatch, tmp_path):
+    """What a header does counts for the line that includes it: headers are known by their place."""
+    path = write(tmp_path, "__global__ void kernel(float* out) { *out = 1.0f; }")
+    one = build.kernel(path, "launch_it").library.stem, build.prelude().stem
+    asked = []
+
+    def get(name, kinds, make):
+        asked.append(name)
+        raise BackendError("it would be compiled")
+
+    library, digest = build.runtime(), build._own_files(build.INCLUDE)
+    monkeypatch.setattr(build, "runtime", lambda portable: library)
+    monkeypatch.setattr(build, "_own_files", lambda *folders: digest)
+    monkeypatch.setattr(build.STORE, "get", get)
+    for make in (lambda: build.kernel(path, "launch_it"), build.prelude) * 2:
+        with pytest.raises(BackendError, match="would be"):
+            make()
+        if len(asked) == 2:
+            monkeypatch.setattr(build, "INCLUDE", tmp_path / "include")
+    assert tuple(asked[:2]) == one
+    assert not set(asked[2:]) & set(one)
 
 
 def test_a_failed_compile_names_the_kernels_line(tmp_path):

@@ -74,7 +74,7 @@ def planted(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:
     """A cache with one kernel, its folder beside it; the simulator is taken from the usual one."""
-    simulator = [build.runtime(), build._prelude()]
+    simulator = [build.runtime(), build.prelude()]
     folder = tmp_path_factory.mktemp("built")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GEMMLAB_CACHE", str(folder / "cache"))

@@ -11,6 +11,7 @@ MISTAKES = {
     "cluster_exit": ("cluster-lifetime", "after the last such access"),
     "cluster_race": ("race", "elements of its own"),
     "cluster_no_barrier": ("barrier-misuse", "before the first use"),
+    "cluster_unreleased": ("race", "mbarrier_arrive_cluster"),
     "cluster_stuck": ("deadlock", "threads of its cluster that do not arrive"),
 }
 

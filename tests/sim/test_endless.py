@@ -73,13 +73,13 @@ def test_polling_what_nobody_writes(kernel_file, short_budget, name, traced, kin
 
 def test_headway_is_no_endless_loop(kernel_file, monkeypatch):
     """The whole takes longer than the budget, but threads return one after the other."""
-    monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "0.15")
+    monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "0.5")
     A, B, C = sim.integer_matrices(256, 512, 512)
     start = time.monotonic()
     trace = sim.compile_step(registry.get("sgemm_01_naive")).trace(
         A, B, C, 256, 512, 512, threads=1
     )
-    assert time.monotonic() - start > 0.15
+    assert time.monotonic() - start > 0.5
     assert trace.findings == ()
     assert np.array_equal(C, A @ B)
 

@@ -58,11 +58,20 @@ def test_blocks_in_any_order_are_clean(name, order):
 
 @pytest.mark.parametrize("config", registry.get(ANY_SHAPE).configs)
 @pytest.mark.parametrize(
-    "shape", [(5, 70, 33), (8, 64, 200), (3, 1, 1), (65, 67, 130), (129, 100, 16)]
+    "shape",
+    [
+        (5, 70, 33),
+        (8, 64, 200),
+        (3, 1, 1),
+        (1, 40, 333),
+        (65, 67, 130),
+        (129, 100, 16),
+        (70, 3, 2050),
+    ],
 )
 def test_every_way_takes_every_shape(config, shape):
     step = lab.kernel(ANY_SHAPE, config=config)
-    if config == "thin" and shape[0] > 16:
+    if (config == "thin" and shape[0] > 16) or (config == "narrow" and shape[1] > 16):
         with pytest.raises(LaunchError, match=r"cudaErrorInvalidValue|invalid argument"):
             step(*lab.matrices(*shape, device="cpu"))
         return
@@ -81,10 +90,10 @@ def test_without_k_c_is_only_scaled(config):
     torch.testing.assert_close(C, 0.5 * out)
 
 
-@pytest.mark.parametrize("config", ["packed", "128x64", "64x64 split", "thin"])
+@pytest.mark.parametrize("config", ["packed", "128x64", "64x64 split", "thin", "narrow"])
 def test_addresses_need_no_alignment(config):
     """A, B and C begin 4 bytes behind a multiple of 16, with sizes that float4 would fit."""
-    M, N, K = (8, 64, 64) if config == "thin" else (68, 72, 64)
+    M, N, K = {"thin": (8, 64, 64), "narrow": (68, 8, 64)}.get(config, (68, 72, 64))
     rng = np.random.default_rng(0)
     A, B = (
         np.frombuffer(rng.standard_normal(n + 1).astype(np.float32).tobytes(), np.float32)

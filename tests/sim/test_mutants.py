@@ -21,10 +21,15 @@ from tools.mutants.subjects import SUBJECTS, Subject
 ALL = {s.name: mutants(s.name, s.sources()) for s in SUBJECTS}
 EVERY = [mutant for of_one in ALL.values() for mutant in of_one]
 EXPLAINED = table.explanations()
+# A mutant of this one takes 15 s of a processor, of the others one or two. No other has the
+# operator "owner", so that one is left to `make mutants`.
+DEAR = "tma_08_any_shape"
+CHEAP = [m for m in EVERY if m.id.partition("/")[0] != DEAR]
 CHOSEN = sample(
-    [m for m in EVERY if m.operator != mutation.BOTH_SIDES and m.id not in EXPLAINED], of_each=1
+    [m for m in CHEAP if m.operator != mutation.BOTH_SIDES and m.id not in EXPLAINED], of_each=1
 )
-EQUIVALENT = sample([m for m in EVERY if m.id in EXPLAINED])
+EQUIVALENT = sample([m for m in CHEAP if m.id in EXPLAINED], of_each=1)
+JUDGED = {m.id.partition("/")[0] for m in (*CHOSEN, *EQUIVALENT)}
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +43,9 @@ def verdicts(pool):
     """The verdict on each mutant of the samples, by id."""
     found = {}
     for subject in SUBJECTS:
-        wanted = [m for m in ALL[subject.name] if m in CHOSEN or m in EQUIVALENT]
-        judged = zip(wanted, pool.judge(subject, wanted), strict=True)
-        found.update((mutant.id, verdict) for mutant, verdict in judged)
+        if wanted := [m for m in ALL[subject.name] if m in CHOSEN or m in EQUIVALENT]:
+            judged = zip(wanted, pool.judge(subject, wanted), strict=True)
+            found.update((mutant.id, verdict) for mutant, verdict in judged)
     return found
 
 
@@ -65,7 +70,13 @@ def test_explanations_are_of_mutants_that_exist():
     assert table.outdated(EXPLAINED, EVERY) == []
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: s.name)
+@pytest.mark.parametrize(
+    "subject",
+    [
+        pytest.param(s, id=s.name, marks=() if s.name in JUDGED else pytest.mark.campaign)
+        for s in SUBJECTS
+    ],
+)
 def test_the_kernel_itself_is_right(pool, subject):
     assert pool.judge(subject, []) == []
 
@@ -115,6 +126,20 @@ def test_what_is_written_is_read(tmp_path):
     assert written == mutation.recorded_mutants(path)
     assert [m.verdict for m in written.mutants] == ["finding", "values", "survived"]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_recorded_verdict_goes_with_its_line(tmp_path):
+    """A mutant keeps its verdict under another number, unless it was not found or is another."""
+    subject = SUBJECTS[-1]
+    one, two, three = ALL[subject.name][:3]
+    path = tmp_path / "mutants.json"
+    made = [{"verdict": "values"}, {"verdict": "survived"}, {"verdict": "refused"}]
+    table.write([(subject, [one, two, three], made)], path)
+    moved = dataclasses.replace(one, id=f"{subject.name}/moved/7")
+    twice = dataclasses.replace(one, id=f"{subject.name}/moved/8")  # the text is there once more
+    other = dataclasses.replace(three, after=three.after + "!")
+    kept = table.kept([moved, two, other, twice], path)
+    assert {name: row["verdict"] for name, row in kept.items()} == {moved.id: "values"}
 
 
 def test_a_changed_mutant_needs_a_new_explanation():

@@ -178,7 +178,7 @@ def test_every_line_has_samples_that_agree_with_its_counts(case):
     for line in trace.lines:
         key = (line.file, line.line, line.op, line.width_bytes)
         found = [s for s in trace.samples if (s.file, s.line, s.op, s.width_bytes) == key]
-        if line.op in ("tma.load", "tma.store", "atom.global"):  # one thread, or no cost
+        if not line.by_lanes or line.op == "atom.global":  # one thread, or no cost
             assert not found
             continue
         assert 1 <= len(found) <= MOST
@@ -200,14 +200,33 @@ def copies_of(trace, sample):
     sources = sources or [sample]
     source = next((s for s in sources if who(s) == who(sample)), sources[0])
     assert who(source) == who(sample) or len(sources) == 1
+    active = np.array([a is not None for a in sample.addresses])
+    form = form_of_copy(trace, sample)
+    to, read = ([a or 0 for a in one.addresses] for one in (sample, source))
+    for reads in (active, np.zeros(32, bool)) if form["zero_fill"] else (active,):
+        yield copies.copy(to, read, sample.width_bytes, active, reads=reads, **form)
+
+
+def sectors_of_copy(trace, source):
+    """What the source may take: past L1, one for each pair of its sector and a destination's.
+
+    The destinations are another side of the same request, or of one with the same source.
+    """
+    targets = [s for s in trace.samples if (s.op, s.line) == ("cp.async.shared", source.line)]
+    reads = np.array([a is not None for a in source.addresses])
+    for target in [s for s in targets if who(s) == who(source)] or targets:
+        active = np.array([a is not None for a in target.addresses])
+        to, read = ([a or 0 for a in one.addresses] for one in (target, source))
+        form = form_of_copy(trace, source)
+        yield copies.copy(to, read, source.width_bytes, active, reads=reads, **form).sectors
+
+
+def form_of_copy(trace, sample):
+    """Which cp.async stands in the line of a sample."""
     line = next(
         line for line in trace.lines if (line.file, line.line) == (sample.file, sample.line)
     )
-    active = np.array([a is not None for a in sample.addresses])
-    to, read = ([a or 0 for a in one.addresses] for one in (sample, source))
-    form = {"past_l1": "cp_async_cg" in line.source, "zero_fill": "_zfill" in line.source}
-    for reads in (active, np.zeros(32, bool)) if form["zero_fill"] else (active,):
-        yield copies.copy(to, read, sample.width_bytes, active, reads=reads, **form)
+    return {"past_l1": "cp_async_cg" in line.source, "zero_fill": "_zfill" in line.source}
 
 
 @pytest.mark.parametrize("case", step_cases(every_precision=False), ids=str)
@@ -220,6 +239,8 @@ def test_the_cost_is_that_of_the_addresses(case):
         elif sample.memory == "shared":
             request = served(sample.addresses, sample.width_bytes, sample.op)
             assert (request.wavefronts, request.minimum) == (sample.cost, sample.cost_min)
+        elif sample.op == "cp.async.global":
+            assert sample.cost in sectors_of_copy(trace, sample)
         else:
             active = np.array([a is not None for a in sample.addresses])
             values = [a or 0 for a in sample.addresses]

@@ -30,13 +30,14 @@ def test_stages_are_those_of_the_file(spec):
     text = spec.path.read_text()
     named = re.findall(r"\bSTAGES = (\d+)", text)
     named += re.findall(r"return f\(Tile<(?:\d+, )+(\d+)>", text) if "int STAGES_" in text else []
+    named += re.findall(r"\b(?:WgmmaShape|Plan)<\d+, \d+, (\d+), ", text)
     assert spec.stages == max(map(int, named), default=1)
 
 
 @SPECS
 def test_tiles_of_configurations_are_those_of_the_file(spec):
     named = {spec.tile_of(config)[:2] for config in spec.configs if re.match(r"\d+x", config)}
-    tiles = re.findall(r"\bTile<(\d+), (\d+), \d", spec.path.read_text())
+    tiles = re.findall(r"\b(?:Tile|Plan)<(\d+), (\d+), \d", spec.path.read_text())
     assert named == {(int(rows), int(columns)) for rows, columns in tiles}
 
 
@@ -53,7 +54,7 @@ def test_a_block_takes_tile_after_tile_where_the_step_is_persistent(spec):
 @SPECS
 def test_tiles_are_cut_where_the_step_says_so(spec):
     text = inlined(spec.path)
-    assert bool(spec.cuts) == ("struct Schedule" in text or "add_slices" in text)
+    assert bool(spec.cuts) == (bool(re.search(r"struct (Schedule|LastWave)\b|add_slices", text)))
     config = next((one for one in spec.configs if "split" in one), "")
     config = config or next(iter(spec.configs), "")
     BM, BN, BK = spec.tile_of(config)

@@ -201,16 +201,32 @@ class Shell:
 THERE = pytest.param("there", marks=[pytest.mark.slow, needs.nvcc])
 
 
-@pytest.fixture(scope="module", params=["hidden", THERE])
-def shell(request):
-    made = Shell(request.param)
-    compiles = {n: way for n, way in WAYS.items() if request.param == "hidden" or way.compiles}
-    (built,) = made.run(text := cell("mine", compiles))
-    assert "mine: compiled for the simulator" in built
-    assert ("ptxas, sm_90a: " in built) == (request.param == "there")
-    made.lines = text.splitlines()
-    yield made
-    made.end()
+@pytest.fixture(scope="module")
+def shells():
+    """shells("hidden"): the one shell of that kind, started when it is first asked for.
+
+    Were they the values of a parametrized fixture, pytest would start one for each test.
+    """
+    started = {}
+
+    def shell_with(nvcc: str) -> Shell:
+        if nvcc not in started:
+            made = started[nvcc] = Shell(nvcc)
+            compiles = {n: way for n, way in WAYS.items() if nvcc == "hidden" or way.compiles}
+            (built,) = made.run(text := cell("mine", compiles))
+            assert "mine: compiled for the simulator" in built
+            assert ("ptxas, sm_90a: " in built) == (nvcc == "there")
+            made.lines = text.splitlines()
+        return started[nvcc]
+
+    yield shell_with
+    for made in started.values():
+        made.end()
+
+
+@pytest.fixture(params=["hidden", THERE])
+def shell(request, shells):
+    return shells(request.param)
 
 
 def line_of(shell: Shell, name: str) -> int:

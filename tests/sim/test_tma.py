@@ -290,11 +290,12 @@ REFUSED = {
     **{5: "globalDim", 6: r"globalStrides\[0\] is 264", 7: "globalStrides", 9: "boxDim holds 0"},
     **{10: "boxDim holds 257", 11: r"boxDim\[0\] is 120 bytes", 12: "the swizzle's 64"},
     **{14: "elementStrides holds 0", 15: "elementStrides holds 9", 16: "tensorRank"},
-    21: "boxDim makes boxes of 262144 bytes",
+    **{21: "boxDim makes boxes of 262144 bytes", 23: r"globalStrides\[3\] is 8 bytes"},
+    24: "boxDim makes boxes of 262144 bytes",
 }
 
 
-@pytest.mark.parametrize("case", range(22))
+@pytest.mark.parametrize("case", range(26))
 def test_what_a_tensor_map_may_say(kernel_file, case):
     module = kernel_file("tma_encode").module("encode")
     A = np.zeros(64 * 64, np.float32)
@@ -303,6 +304,12 @@ def test_what_a_tensor_map_may_say(kernel_file, case):
             module.launch(A, A, A, 1, 1, case)
     else:
         module.launch(A, A, A, 1, 1, case)
+
+
+def test_interleaved_layouts_are_not_simulated(kernel_file):
+    A = np.zeros(64 * 64, np.float32)
+    with pytest.raises(LaunchError, match=r"cudaErrorNotSupported: .*interleaved layouts"):
+        kernel_file("tma_encode").module("encode").launch(A, A, A, 1, 1, 26)
 
 
 # Cases of fixtures/tma_rules.cu that are refused before the driver is asked, and in which words.

@@ -13,6 +13,7 @@ from tma_cases import (
     CONFIGS,
     FOUR_SMS,
     TILES,
+    assert_cut,
     case_of,
     right_without_findings,
     unblamed,
@@ -27,15 +28,15 @@ EDGES = ((1, 8), (8, 1), (16, 63), (16, 8), (17, 65), (63, 1), (64, 65), (65, 8)
 
 @pytest.mark.parametrize("case", sampled(list(product(CONFIGS, EDGES)), of=3))
 def test_edges_that_are_cut_along_k(case):
-    config, edge = case
     """Two rows of three tiles on 4 SMs, light ones first: two tiles are in pieces."""
+    config, edge = case
     (BM, BN), (M, N) = TILES[config], edge
-    sizes = (M + (BM if M <= BM else 0), N + (2 * BN if N <= BN else BN), 456)
+    sizes = (BM + (M - 1) % BM + 1, 2 * BN + (N - 1) % BN + 1, 456)
     for beta in (0.0, -1.0):
         trace = right_without_findings(
             case_of(ANY_SHAPE), sizes, FOUR_SMS[ANY_SHAPE], beta, config=config
         )
-        assert "atom.global" in trace.totals()
+        assert_cut(trace, TILES[config])
 
 
 @pytest.mark.parametrize("config", CONFIGS)

@@ -61,7 +61,7 @@ def test_the_help_says_what_each_exit_status_means(call):
 def test_list_prints_every_step(call):
     output = call("list").output
     assert all(name in output for name in registry.names())
-    steps = json.loads(call("list", "--json").output)
+    steps = json.loads(call("list", "--json").stdout)
     assert [step["name"] for step in steps] == registry.names()
     step = next(step for step in steps if step["name"] == "sgemm_06_swizzled_a")
     assert step["seed"] == ["003/sgemm_at_bcf_swizzling"]
@@ -70,7 +70,7 @@ def test_list_prints_every_step(call):
 
 def test_doctor_prints_json(call):
     done = call("doctor", "--json")
-    report = json.loads(done.output)
+    report = json.loads(done.stdout)
     assert report["backend"] in ("sim", "none")
     assert done.exit_code == (report["backend"] == "none")
     assert {"name", "ok", "found", "hint"} == set(report["items"][0])
@@ -126,7 +126,7 @@ def test_an_unknown_kernel_is_one_message_that_offers_the_closest(call, command)
 def test_bench_shows_the_recording_or_says_that_there_is_none(call, root, tmp_path, monkeypatch):
     done = call("bench", NAIVE, "--json")
     assert done.exit_code == 0
-    shown = json.loads(done.output)
+    shown = json.loads(done.stdout)
     recorded = measurements.load().bench().row(NAIVE, 4096)
     assert {row["kernel"] for row in shown["rows"]} == {NAIVE, "cublas", "cublaslt_best"}
     assert shown["rows"][0]["tflops"] == recorded.tflops
@@ -140,7 +140,7 @@ def test_bench_shows_the_recording_or_says_that_there_is_none(call, root, tmp_pa
 
 def test_bench_takes_what_its_options_ask_for(call):
     def kernels(*options: str) -> set[tuple[str, str]]:
-        rows = json.loads(call("bench", "--json", *options).output)["rows"]
+        rows = json.loads(call("bench", "--json", *options).stdout)["rows"]
         return {(row["kernel"], row["precision"]) for row in rows}
 
     own = {(name, "fp32") for name in registry.names() if name.startswith("sgemm")}
@@ -154,7 +154,7 @@ def test_tune_shows_the_recorded_choices(call):
     step = "sgemm_20_any_shape"
     done = call("tune", step, "--sizes", "4096,100", "--json")
     assert done.exit_code == 0
-    shown = json.loads(done.output)
+    shown = json.loads(done.stdout)
     assert set(shown["choices"]) == {"4096", "100"}
     assert {trial["config"] for trial in shown["trials"]} == set(registry.get(step).configs)
     done = call("tune", step)
@@ -167,7 +167,7 @@ def test_trace_counts_and_finds(call, broken):
     small = ("-M", "32", "-N", "32", "-K", "64")
     done = call("trace", SHARED, *small, "--json")
     assert done.exit_code == 0
-    assert json.loads(done.output)["totals"]["ld.shared"]["requests"] > 0
+    assert json.loads(done.stdout)["totals"]["ld.shared"]["requests"] > 0
     broken(SHARED, "__syncthreads();  // everyone has read", "// everyone has read")
     done = call("trace", SHARED, *small)
     assert done.exit_code == 1
@@ -179,8 +179,8 @@ def test_check_exits_with_1_if_a_kernel_is_wrong(call, broken):
     asked = ("check", NAIVE, "--shapes", "8,5x7x3", "--json")
     done = call(*asked)
     assert done.exit_code == 0
-    assert json.loads(done.output)[0]["verdict"] == "clean"
+    assert json.loads(done.stdout)[0]["verdict"] == "clean"
     broken(NAIVE, "acc += a * b", "acc -= a * b")
     done = call(*asked)
     assert done.exit_code == 1
-    assert json.loads(done.output)[0]["verdict"] == "wrong"
+    assert json.loads(done.stdout)[0]["verdict"] == "wrong"

@@ -9,6 +9,8 @@ import gemmlab as lab
 
 # The rows of a run in lab.measurements, and what all runs have in lab.tables.
 TO_RENAME = {"recorded"}
+# A CUDA program or kernel of a file, and beside it a step's or a recording's, of other rooms.
+OF_OTHER_THINGS = {"load", "program"}
 
 
 def public(room: types.ModuleType) -> dict[str, object]:
@@ -42,7 +44,7 @@ def test_no_two_functions_have_one_name():
     clashes = []
 
     def add(name: str, where: str, value: object) -> None:
-        if not inspect.isroutine(value) or name in TO_RENAME:
+        if not inspect.isroutine(value) or name in TO_RENAME | OF_OTHER_THINGS:
             return
         first, other = known.setdefault(name, (where, value))
         if other is not value:

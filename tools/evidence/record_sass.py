@@ -17,7 +17,7 @@ from gemmlab.core.paths import measurements_folder
 from gemmlab.experiments import variants as experiments
 from gemmlab.gpu import machine_code, sass
 from gemmlab.gpu.sass import Instruction
-from gemmlab.measurements.currency import name_of
+from gemmlab.measurements.staleness import name_of
 from gemmlab.run.kernel import Kernel, kernel
 
 from .. import command

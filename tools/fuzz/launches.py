@@ -1,12 +1,13 @@
 """Random launches of all steps: each is right, writes nothing outside of C, and comes to its end.
 
-    python -m tools.fuzz.launches COUNT [--device cuda] [--output FOLDER] [--seed N] [--only STEP]
+    python -m tools.fuzz.launches COUNT [--only STEP ...] [--device cuda] [--output FOLDER]
 
 shares COUNT launches out evenly among the steps in all their precisions and configurations, and
 compares each with the reference in double precision of lab.check, by its tolerance. On the
 simulator every launch is traced, too: races, accesses outside of a matrix, waits without end. With
---output the counts, and every launch that went wrong, are written into a folder. A launch depends
-on the seed, its subject and its number alone; --verbose prints it (and flushes) before it runs.
+--output the counts, and every launch that went wrong, are written into a folder, where steps that
+--only leaves out keep what was recorded of them. A launch depends on the seed, its subject and its
+number alone; --verbose prints it (and flushes) before it runs.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from gemmlab.check.plan import Run
 from gemmlab.check.report import Case
 from gemmlab.check.runner import STOPPED, Runner
 from gemmlab.core.errors import GemmlabError
-from gemmlab.core.files import json_text, write_whole
+from gemmlab.core.files import json_text, load_json, write_whole
 from gemmlab.gpu import build, requirements, telemetry
 from gemmlab.gpu.sandbox import context_watch
 from gemmlab.measurements.store import slug
@@ -45,6 +46,7 @@ SCHEMA = 1
 # How a launch may end. A configuration may refuse a shape; a finding is a race or the like.
 RIGHT, REFUSED = "right", "refused"
 WRONG, OUTSIDE, HANG, FINDING = BAD = ("wrong", "outside", "hang", "finding")
+ENDS = (RIGHT, *BAD, REFUSED)
 _HANGS = ("deadlock", "endless-loop", "cancelled")
 _DRAWN = 4  # times as many as asked for, at most, where some are refused
 _ON_A_GPU = 4  # processes: their launches take turns there, and each waits for its own
@@ -78,18 +80,18 @@ class Outcome:
 
     def to_dict(self) -> dict[str, Any]:
         """As it is recorded."""
-        ends = {how: self.ends[how] for how in (RIGHT, *BAD, REFUSED)}
+        ends = {how: self.ends[how] for how in ENDS}
         head = {"kernel": self.kernel, "precision": self.precision, "launches": self.launches}
         tail = {"stopped": self.stopped} if self.stopped else {}
         return head | ends | {"largest_error": self.error, "problems": self.problems} | tail
 
 
-def subjects(only: str = "", device: str = "cpu") -> list[Subject]:
-    """All steps in all of their precisions, or those of one step; what takes longest comes first.
+def subjects(only: Sequence[str] = (), device: str = "cpu") -> list[Subject]:
+    """All steps in all of their precisions, or those of some; what takes longest comes first.
 
     On a GPU without those that it cannot run, which is said.
     """
-    specs = [registry.get(only)] if only else list(registry.KERNELS)
+    specs = [registry.get(name) for name in only] or list(registry.KERNELS)
     if device == "cuda":
         lacks = {spec.name: requirements.lacking(registry.program(spec)) for spec in specs}
         for why in filter(None, lacks.values()):
@@ -100,7 +102,7 @@ def subjects(only: str = "", device: str = "cpu") -> list[Subject]:
 
 
 def launch(
-    handle: Kernel, run: Run, device: str, modules: dict[str, SimModule]
+    handle: Kernel, run: Run, device: str, modules: dict[tuple[str, str], SimModule]
 ) -> tuple[str, Case | None, str]:
     """How one launch ended, its case unless it was refused, and what was wrong in words.
 
@@ -138,7 +140,7 @@ def _launches(
     outcome: Outcome, subject: Subject, launches: int, seed: int, device: str, verbose: bool
 ) -> None:
     handle = kernel(subject.spec)
-    modules: dict[str, SimModule] = {}
+    modules: dict[tuple[str, str], SimModule] = {}
     for number in range(_DRAWN * launches):
         if outcome.launches == launches:
             return
@@ -197,17 +199,36 @@ def fuzz_all(chosen: Sequence[Subject], given: argparse.Namespace) -> list[Outco
 def record(
     outcomes: Sequence[Outcome], seed: int, device: str, seconds: float, folder: Path
 ) -> Path:
-    """Write the counts into a folder, as <gpu>.json or simulator.json."""
+    """Write the counts into a folder, as <gpu>_seed<number>.json or simulator.json.
+
+    Subjects that were not launched now keep the rows that they have there. Each row says when its
+    launches were made, of which commit and from which seed.
+    """
     if device == "cuda":
         made = telemetry.environment()
     else:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         made = {"date": now, "commit": telemetry.commit(), "machine": platform.machine()}
-    rows = [outcome.to_dict() for outcome in sorted(outcomes, key=_place)]
-    totals = {how: sum(row[how] for row in rows) for how in ("launches", RIGHT, *BAD, REFUSED)}
+    name = f"{slug(made['gpu'])}_seed{seed}" if device == "cuda" else "simulator"
+    path = folder / f"{name}.json"
+    origin = {"date": made["date"], "commit": made["commit"], "seed": seed}
+    rows = _kept(path) | {(o.kernel, o.precision): o.to_dict() | origin for o in outcomes}
+    sums = {how: sum(row[how] for row in rows.values()) for how in ("launches", *ENDS)}
     head = {"schema": SCHEMA, "environment": made, "seconds": round(seconds), "seed": seed}
-    name = f"{slug(made['gpu'])}.json" if device == "cuda" else "simulator.json"
-    return write_whole(folder / name, json_text({**head, **totals, "kernels": rows}))
+    listed = [rows[key] for key in sorted(rows, key=_place)]
+    return write_whole(path, json_text({**head, **sums, "kernels": listed}))
+
+
+def _kept(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """The rows that a recording has, if there is one, of steps in precisions that there are."""
+    if not path.exists():
+        return {}
+    there = {(one.spec.name, one.precision) for one in subjects()}
+    data = load_json(path, "`make fuzz` records it")
+    made = {key: data["environment"][key] for key in ("date", "commit")}
+    origin = {**made, "seed": data["seed"]}  # where the row does not say
+    rows = {(row["kernel"], row["precision"]): origin | row for row in data["kernels"]}
+    return {key: row for key, row in rows.items() if key in there}
 
 
 def _processes(device: str) -> int:
@@ -236,8 +257,8 @@ def _said(outcome: Outcome) -> str:
     return "\n  ".join([*lines, *filter(None, [outcome.stopped])])
 
 
-def _place(outcome: Outcome) -> tuple[int, str]:
-    return registry.names().index(outcome.kernel), outcome.precision
+def _place(key: tuple[str, str]) -> tuple[int, str]:
+    return registry.names().index(key[0]), key[1]
 
 
 def main() -> int:
@@ -246,7 +267,7 @@ def main() -> int:
     parser.add_argument("count", type=int, help="launches of all steps together")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cpu: simulator")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="one step")
+    parser.add_argument("--only", default=(), nargs="+", metavar="STEP", help="these steps")
     parser.add_argument("--output", type=Path, help="a folder to write the counts into")
     parser.add_argument("--processes", type=int, help="default: one a processor; on a GPU 4")
     parser.add_argument("--seconds", type=float, default=4 * 3600, help="give up after so many")

@@ -6,19 +6,25 @@ import argparse
 import os
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 from .. import command
 from . import table
 from .by_hand.trial import trial
 from .mutants import Mutant, mutants
 from .pool import Pool
-from .subjects import SUBJECTS
+from .subjects import SUBJECTS, Subject
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = command.parser("mutants", __doc__)
     parser.add_argument("kernels", nargs="*", help="names of kernels; without any, all of them")
     parser.add_argument("--full", action="store_true", help="write the recorded table")
+    parser.add_argument(
+        "--changed",
+        action="store_true",
+        help="judge what the recorded table has otherwise or has not found, and keep the rest",
+    )
     parser.add_argument("--only", default="", help="only mutants with this in their id")
     parser.add_argument("--list", action="store_true", help="show the mutants, run none")
     parser.add_argument("--verbose", action="store_true", help="show every verdict")
@@ -56,7 +62,7 @@ def main() -> None:
                     print(f"  {mutant.after}")
                 continue
             started = time.perf_counter()
-            verdicts = pool.judge(subject, found)
+            verdicts = _verdicts(pool, subject, found, arguments.changed)
             results.append((subject, found, verdicts))
             _report(subject.name, verdicts, time.perf_counter() - started)
             for mutant, verdict in zip(found, verdicts, strict=True):
@@ -64,6 +70,15 @@ def main() -> None:
                     _show(mutant, verdict)
     if arguments.full:
         print(table.write(results))
+
+
+def _verdicts(pool: Pool, subject: Subject, found: Sequence[Mutant], changed: bool) -> list[dict]:
+    """The verdicts on mutants of a kernel; with `changed`, recorded ones where they may be kept."""
+    kept = table.kept(found) if changed else {}
+    left = [mutant for mutant in found if mutant.id not in kept]
+    judged = pool.judge(subject, left) if left else []
+    verdicts = kept | {m.id: verdict for m, verdict in zip(left, judged, strict=True)}
+    return [verdicts[mutant.id] for mutant in found]
 
 
 def _report(name: str, verdicts: list[dict], seconds: float) -> None:

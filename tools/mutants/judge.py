@@ -90,7 +90,7 @@ def _run_all(about: Subject, path: Path, counts: list | None) -> dict:
 def _run(module: sim.SimModule, about: Subject, run: Run) -> tuple[sim.Trace, bool]:
     A, B, C, expected = about.data(run)
     trace = module.trace(
-        A, B, C, run.M, run.N, run.K, run.alpha, run.beta, config=about.config, threads=1
+        A, B, C, run.M, run.N, run.K, run.alpha, run.beta, config=run.config, threads=1
     )
     return trace, np.array_equal(C, expected, equal_nan=True)
 

@@ -88,7 +88,7 @@ def arrivals(code: Code) -> Iterator[Draft]:
 def ranks(code: Code) -> Iterator[Draft]:
     """The neighbour instead of the block meant; a multicast that leaves a block out."""
     for call in code.calls:
-        if call.name in ("mapa", "mbarrier_arrive_cluster"):
+        if call.name in ("mapa", "mbarrier_arrive_cluster", "mbarrier_arrive_remote"):
             yield from drafts("cluster rank", code, call.arguments[1], "(({}) ^ 1)")
         elif call.name == "tma_load_2d_multicast":
             yield from drafts("cluster rank", code, call.arguments[-1], "({}) & 1", "({}) & ~1")

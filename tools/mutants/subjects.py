@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,12 +21,13 @@ _SYNCHRONISES = re.compile("|".join(REMOVED.values()))
 
 @dataclass(frozen=True)
 class Run:
-    """One launch: sizes, the seed of the data, and C = alpha * A @ B + beta * C."""
+    """One launch: sizes, configuration, seed of the data, and C = alpha * A @ B + beta * C."""
 
     M: int
     N: int
     K: int
-    seed: int
+    config: int = -1
+    seed: int = 0
     alpha: float = 1.0
     beta: float = 0.0
 
@@ -35,25 +36,24 @@ class Run:
 class Subject:
     """A kernel file (from the repository's root) and its launcher.
 
-    sizes: (M, N, K) with several k tiles, more than one block and, where the kernel takes them,
-    edges; small, because every mutant runs at all of them. scaled: it takes alpha and beta.
-    dtype, out: of A and B, and of C: float32, float16 or bfloat16. transposed_b: B lies in memory
-    as (N, K). computes: what C becomes, by its name in COMPUTES. config: which of its
-    configurations. small: (text, other text) of its file, which make a GPU of few SMs of it, so
-    that small sizes are large for it; the mutants are of the text as it is. helpers: theirs are
-    mutated, too; not those of a kernel that only shares them with another subject.
+    sizes: (M, N, K), or (M, N, K, number of a configuration), with several k tiles, more than one
+    block and, where the kernel takes them, edges; small, because every mutant runs at all of them.
+    scaled: it takes alpha and beta. dtype, out: of A and B, and of C: float32, float16 or bfloat16.
+    transposed_b: B lies in memory as (N, K). computes: what C becomes, by its name in COMPUTES.
+    small: (text, other text) of its file, which make a GPU of few SMs of it, so that small sizes
+    are large for it; the mutants are of the text as it is. helpers: theirs are mutated, too; not
+    those of a kernel that only shares them with another subject.
     """
 
     name: str
     file: str
     launch: str
-    sizes: tuple[tuple[int, int, int], ...]
+    sizes: tuple[tuple[int, ...], ...]
     dtype: str = "float32"
     out: str = "float32"
     scaled: bool = True
     transposed_b: bool = False
     computes: str = "product"
-    config: int = -1
     small: tuple[tuple[str, str], ...] = ()
     helpers: bool = True
 
@@ -104,10 +104,10 @@ class Subject:
     def runs(self) -> Iterator[Run]:
         """Two sets of data at every size; the second scaled, if the kernel can."""
         for size in self.sizes:
-            yield Run(*size, seed=0)
+            yield Run(*size)
         for size in self.sizes:
             alpha, beta = (2.0, -1.0) if self.scaled else (1.0, 0.0)
-            yield Run(*size, seed=1, alpha=alpha, beta=beta)
+            yield replace(Run(*size), seed=1, alpha=alpha, beta=beta)
 
     def data(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """A, B and C as the kernel takes them, and the C that it must leave.
@@ -192,6 +192,7 @@ _COPIED = {
 _WHOLE, _TWO_CUT, _ONE_CUT = (200, 904, 200), (264, 328, 456), (200, 584, 456)
 _ODD = (264, 261, 331)  # A and B are copied, C leaves in pairs or element by element
 _EMPTY = (264, 261, 0)  # without k tiles, a warp meets nowhere else between two parts of C
+_ADDED = (21, 69, 456, 4)  # two tiles of 64x64, in pieces for the second kernel; all edges ragged
 _FOUR_SMS = ("device_attribute(cudaDevAttrMultiProcessorCount)", "4")
 _FEW_SMS: dict[str, dict] = {
     "tma_06_persistent": {
@@ -203,9 +204,15 @@ _FEW_SMS: dict[str, dict] = {
         "small": (_FOUR_SMS, ("PRICE = 6;", "PRICE = 1;")),
     },
     "tma_08_any_shape": {
-        "sizes": (_WHOLE, _TWO_CUT, _ONE_CUT, _ODD, _EMPTY),
-        "small": (_FOUR_SMS, ("PRICE = 6, LIGHT_PRICE = 3;", "PRICE = 1, LIGHT_PRICE = 1;")),
-        "config": 0,
+        "sizes": (
+            *((*size, 0) for size in (_WHOLE, _TWO_CUT, _ONE_CUT, _ODD, _EMPTY)),
+            _ADDED,
+        ),
+        "small": (
+            _FOUR_SMS,
+            ("PRICE = 6, LIGHT_PRICE = 3;", "PRICE = 1, LIGHT_PRICE = 1;"),
+            ("ADDING = 8;", "ADDING = 1;"),
+        ),
         "helpers": True,
     },
 }

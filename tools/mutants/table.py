@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,8 @@ from gemmlab.gpu.telemetry import commit
 from .mutants import Mutant
 from .subjects import Subject
 
+# Verdicts that another kernel around the mutant may change: it was not found, or took too long.
+_OPEN = ("survived", "counts", "crash")
 EXPLANATIONS = Path(__file__).resolve().with_name("equivalent_mutants.toml")
 # One kernel's mutants, and what became of them.
 Judged = tuple[Subject, Sequence[Mutant], Sequence[dict]]
@@ -33,6 +36,24 @@ def outdated(known: dict[str, dict], mutants: Iterable[Mutant]) -> list[str]:
         for name, entry in known.items()
         if texts.get(name) != (entry["before"], entry["after"])
     ]
+
+
+def kept(mutants: Iterable[Mutant], path: Path | None = None) -> dict[str, dict]:
+    """The recorded verdicts on mutants that were found, by the ids that these have now.
+
+    A line that moved has its mutants under other numbers: what counts is the kernel, the file, the
+    line and its change, and of equal ones which of them it is.
+    """
+    recorded: defaultdict[tuple, list[mutation.Mutant]] = defaultdict(list)
+    for one in mutation.recorded_mutants(path).mutants:
+        recorded[one.kernel, one.file, one.operator, one.before, one.after].append(one)
+    verdicts = {}
+    for mutant in mutants:
+        kernel = mutant.id.partition("/")[0]
+        there = recorded[kernel, mutant.file, mutant.operator, mutant.before, mutant.after]
+        if there and (one := there.pop(0)).verdict not in _OPEN:
+            verdicts[mutant.id] = {"verdict": one.verdict, "kinds": one.kinds, "wrong": one.wrong}
+    return verdicts
 
 
 def rows(judged: Iterable[Judged], known: dict[str, dict]) -> list[dict]:

@@ -11,6 +11,8 @@ VERBS = {
     "kernel": 'lab.kernel("sgemm_06_swizzled_a")',
     "source": 'lab.source("sgemm_06_swizzled_a", "dot")',
     "diff": 'lab.diff("sgemm_06_swizzled_a")',
+    "estimate": 'lab.estimate("sgemm_06_swizzled_a", [1024, 4096])',
+    "replay": 'print(repr(lab.replay("sgemm_06_swizzled_a", warp=1, tick=60)))',
     "flat": 'print(*lab.flat("sgemm_06_swizzled_a").headers, sep="\\n")',
     "variant": """\
 lower = lab.variant("sgemm_18_block_order", {"STRIP = 8": "STRIP = 4"}, label="strips of 4")
@@ -25,6 +27,11 @@ A.shape, B.shape, A.dtype""",
     "tune": 'lab.tune("sgemm_20_any_shape", [4096])',
     "ptx": 'lab.ptx("tma_01_load", find="mbarrier", most=4)',
     "ladder": 'print(repr(lab.ladder(until="sgemm_06_swizzled_a")))',
+    "here": 'lab.here("sgemm_bank_conflicts")',
+    "course": "print(lab.course().summary()[:60])",
+    "parts": "print(lab.parts())",
+    "overview": 'print(*repr(lab.overview()).splitlines()[:3], sep="\\n")',
+    "number": 'lab.number("sgemm_06 4096 gain:sgemm_05")',
     "predict": """\
 asked = lab.predict("How many wavefronts does a column of floats take?", 32, "wavefronts")
 print(repr(asked))""",
@@ -49,9 +56,13 @@ print(*counts[:4], sep="\\n")""",
 }
 
 EXERCISES = {
+    "exercises.Property": "isinstance(lab.exercises.barriers(1), lab.exercises.Property)",
     "exercises.Verdict": 'lab.exercises.Verdict(False, "Lanes 0 and 8 meet in bank 0.")',
+    "exercises.ahead": "lab.exercises.ahead(1)",
+    "exercises.barriers": "lab.exercises.barriers(1)",
     "exercises.block_order": """\
 lab.exercises.block_order(lambda t, rows, columns: (t // columns, t % columns), panels=700)""",
+    "exercises.block_tile": "lab.exercises.block_tile(64, 64)",
     "exercises.box_source": """\
 def source(m, x, y, row, column):
     return (y + row) * m.stride_bytes + (x + column) * m.element
@@ -59,22 +70,37 @@ def source(m, x, y, row, column):
 
 lab.exercises.box_source(source)""",
     "exercises.copies": "lab.exercises.copies(lambda t: (t // 8, t % 8), row_bytes=128)",
+    "exercises.cuts": "lab.exercises.cuts()",
     "exercises.fragment_layout": """\
 lab.exercises.fragment_layout(lambda lane, register, half: (lane // 4, lane % 4 * 2 + half))""",
     "exercises.judge": """\
 shifted = lab.variant("sgemm_05_transposed_a", {"float sA[BK][BM]": "float sA[BK][BM + 4]"})
 lab.exercises.judge(shifted, conflicts=0)""",
     "exercises.mapping": "lab.exercises.mapping(lambda lane: (lane, 0), rows=2, cols=16)",
+    "exercises.only": 'lab.exercises.only("cp.async.global")',
+    "exercises.order": "lab.exercises.order(lambda t, rows, columns: (t // columns, t % columns))",
+    "exercises.other_parity": 'lab.exercises.other_parity("reversed")',
+    "exercises.outputs": "lab.exercises.outputs(8, 8)",
+    "exercises.overlap": """\
+serial = "sgemm_03_block_tiling"
+lab.exercises.judge(serial, differs=False, does=lab.exercises.overlap(1))""",
     "exercises.parities": """\
 lab.exercises.parities(lambda c, k, tiles, stages: (k % stages, k // stages % 2, 1))""",
+    "exercises.products": 'lab.exercises.products(without="wmma")',
+    "exercises.reads_once": "lab.exercises.reads_once()",
+    "exercises.requests": 'lab.exercises.requests("tma.load", 4)',
     "exercises.ring": """\
 init = "mbarrier_init(smem_addr(&empty[s]), consumers);"
 lab.exercises.ring({init: init.replace("consumers", "consumers + 1")})""",
+    "exercises.rung": 'lab.exercises.rung("sgemm_01_naive", 2)',
+    "exercises.stages": "lab.exercises.stages(2)",
+    "exercises.stored_before_products": "lab.exercises.stored_before_products()",
     "exercises.swizzle": """\
 lab.exercises.swizzle("col", rows=8, store="row = lane%2*4; col = lane/2")""",
     "exercises.swizzle16": "lab.exercises.swizzle16(lambda row, chunk: chunk, row_bytes=128)",
     "exercises.thread_tile": """\
 lab.exercises.thread_tile(TM=8, TN=8, fmas_per_value=5, registers=200)""",
+    "exercises.widths": "lab.exercises.widths(ld_global=16)",
     "exercises.warp_tile": "lab.exercises.warp_tile(64, 64, allows=5000, accumulators=200)",
 }
 
@@ -204,7 +230,9 @@ MEASUREMENTS = {
     "measurements.SECTIONS": "lab.measurements.SECTIONS",
     "measurements.SHAPES": "lab.measurements.SHAPES[:3]",
     "measurements.SHAPES_TMA": "len(lab.measurements.SHAPES_TMA)",
+    "measurements.SHAPES_SGEMM": "lab.measurements.SHAPES_SGEMM[-5:]",
     "measurements.load": 'recorded = lab.measurements.load(family="sgemm")\nrecorded.gpu',
+    "measurements.gpus": "lab.measurements.gpus()",
     "measurements.recorded": 'lab.measurements.recorded().row("sgemm_06_swizzled_a", 4096)',
     "measurements.sections": """\
 list(lab.measurements.sections(["sgemm", "tma"], "limits"))""",
@@ -269,6 +297,19 @@ A.shape, B.shape, C.shape, A.dtype, int(A.min()), int(A.max())""",
     "sim.compile_source": """\
 fixture = lab.sim.compile_source("tests/sim/fixtures/gemm_cp_async.cu", "launch_gemm_cp_async")
 fixture.trace(*lab.sim.integer_matrices(64, 64, 96), 64, 64, 96).findings""",
+    "sim.program": """\
+from gemmlab.core.paths import repository_root
+
+broken = repository_root() / "tests/sim/programs/broken.cu"
+lab.sim.program(broken, arguments=["race"]).findings""",
+    "sim.load": """\
+import numpy as np
+
+from gemmlab.core.paths import repository_root
+
+x = np.zeros(64, np.float32)
+fine = lab.sim.load(repository_root() / "tests/sim/programs/broken.cu", "fine")
+fine(x, grid=1, block=64)""",
 }
 
 TABLES = {
@@ -277,9 +318,11 @@ lab.tables.Table(("kernel", "TFLOP/s"), (("mine", "45.6"),), "tn", ("Made up.",)
     "tables.recorded": 'print(*repr(lab.tables.recorded()).splitlines()[:4], sep="\\n")',
     "tables.limits": 'lab.tables.limits("sgemm_06_swizzled_a")',
     "tables.stalls": 'lab.tables.stalls("sgemm_06_swizzled_a")',
+    "tables.departures": 'print(*repr(lab.tables.departures("000")).splitlines()[:3], sep="\\n")',
     "tables.resources": 'lab.tables.resources(["sgemm_05_transposed_a", "sgemm_06_swizzled_a"])',
     "tables.traffic": 'lab.tables.traffic("sgemm_06_swizzled_a")',
     "tables.arbitration": 'lab.tables.arbitration("sgemm_06_swizzled_a")',
+    "tables.beside": 'print(*repr(lab.tables.beside()).splitlines()[:4], sep="\\n")',
     "tables.ceilings": "lab.tables.ceilings()",
     "tables.steady": "lab.tables.steady()",
     "tables.main_loops": 'lab.tables.main_loops(["sgemm_15_large_thread_tile"])',
@@ -289,6 +332,7 @@ lab.tables.Table(("kernel", "TFLOP/s"), (("mine", "45.6"),), "tn", ("Made up.",)
 WIDGETS = {
     "widgets.BankMap": 'print(repr(lab.widgets.BankMap(width=4, pattern="column")))',
     "widgets.BlockOrder": 'print(repr(lab.widgets.BlockOrder(order="strips")))',
+    "widgets.Coalescing": "print(repr(lab.widgets.Coalescing()))",
     "widgets.FragmentMap": 'print(repr(lab.widgets.FragmentMap("mma.m16n8k16 A", lane=5)))',
     "widgets.Metric": 'lab.widgets.Metric("speed", "TFLOP/s", "Made up.").show(45.6)',
     "widgets.HeatMap": """\
@@ -298,14 +342,29 @@ print(repr(lab.widgets.HeatMap([cell], {"x": speed})))""",
     "widgets.Ladder": """\
 result = lab.measurements.recorded()
 print(repr(lab.widgets.Ladder(result, until="sgemm_03_block_tiling")))""",
+    "widgets.Machine": 'print(repr(lab.widgets.Machine("sgemm_06_swizzled_a")))',
     "widgets.MbarrierTimeline": """\
 print(repr(lab.widgets.MbarrierTimeline(tiles=3, mistake="consumer_parity")))""",
+    "widgets.MulticastMap": "print(repr(lab.widgets.MulticastMap(multicast=True)))",
     "widgets.PipelineTimeline": 'print(repr(lab.widgets.PipelineTimeline("double")))',
+    "widgets.RegisterTile": "print(repr(lab.widgets.RegisterTile(8, 8)))",
+    "widgets.Replay": """\
+kept = lab.trace("sgemm_03_block_tiling", 32, 32, 32, journal=True)
+print(repr(lab.widgets.Replay(kept)))""",
     "widgets.SwizzleWorkshop": 'print(repr(lab.widgets.SwizzleWorkshop("A, BK = 16")))',
     "widgets.TensorMapFields": "print(repr(lab.widgets.TensorMapFields(columns=100)))",
+    "widgets.TileTraffic": "print(repr(lab.widgets.TileTraffic(tile=8)))",
     "widgets.TilingExplorer": "print(repr(lab.widgets.TilingExplorer()))",
     "widgets.TmaBox": 'print(repr(lab.widgets.TmaBox(swizzle="128B")))',
     "widgets.TraceView": "print(repr(lab.widgets.TraceView(trace)))",
+    "widgets.Walk": """\
+from gemmlab.widgets.walk import WalkBar, WalkPart
+
+bars = (WalkBar("first", "an idea", 10.0, 0.2), WalkBar("second", "another idea", 45.0, 0.9))
+print(repr(lab.widgets.Walk([WalkPart("A part", "made up", bars)], "made up")))""",
+    "widgets.WarpgroupSums": "print(repr(lab.widgets.WarpgroupSums(256, row=42, column=77)))",
+    "widgets.WarpgroupTimeline": 'print(repr(lab.widgets.WarpgroupTimeline("ping-pong")))',
+    "widgets.WgmmaOperand": "print(repr(lab.widgets.WgmmaOperand(stride=512)))",
 }
 
 EXAMPLES = {
@@ -315,7 +374,8 @@ EXAMPLES = {
 
 # Shown and executed; what they print depends on the machine, the clock or the newest recording.
 MEASURED = {
-    *("device", "check", "bench", "tune", "ptx", "ladder"),
+    *("device", "check", "bench", "tune", "ptx", "ladder", "here", "course", "parts", "number"),
+    "overview",
     *("evidence.agreement", "evidence.copies_past_l1", "evidence.recorded_mutants"),
     *("evidence.recorded_fragments", "evidence.sanitizer", "evidence.conflicts"),
     *("evidence.whole_kernels", "evidence.single_requests"),
@@ -335,6 +395,7 @@ RETURNED = {
     *("measurements.BenchResult", "measurements.BenchRow", "measurements.Measurements"),
     *("measurements.TuningTrial", "plots.Over"),
     *("sim.Finding", "sim.LineCount", "sim.Sample", "sim.SimModule", "sim.Trace"),
+    *("sim.LoadedKernel", "sim.ProgramReport"),
 }
 
 # What the tables of the rooms hold, which have no docstring of their own.
@@ -353,6 +414,8 @@ TABLES_OF = {
     "measurements.SECTIONS": "The names of the sections that a recorded file may have.",
     "measurements.SHAPES": "Shapes (M, N, K) at which the steps that take any size are recorded, "
     "beside cubes.",
+    "measurements.SHAPES_SGEMM": "The same for the SGEMM steps: also one column, a few, one short "
+    "row, primes and a long K.",
     "measurements.SHAPES_TMA": "The same for the TMA steps: also shapes whose rows are just not "
     "multiples of 16 bytes.",
     "plots.METRICS": "Metric of `lab.plots.lines` -> the label of its axis, with the unit.",

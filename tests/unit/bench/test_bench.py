@@ -10,10 +10,10 @@ import pytest
 
 from gemmlab import bench as bench_function
 from gemmlab import measurements, variant
-from gemmlab.bench import modes
+from gemmlab.bench import interleaving
 from gemmlab.bench import protocol as live
-from gemmlab.bench.modes import Budget
-from gemmlab.bench.timer import Launch, Sample, Timing, batch_size, percentile
+from gemmlab.bench.interleaving import Budget
+from gemmlab.bench.timer import Launch, Timing, batch_size, percentile
 from gemmlab.core.errors import ArgumentError, MeasurementError, UnknownKernelError
 from gemmlab.core.paths import repository_root
 from gemmlab.measurements.rows import BenchResult, BenchRow
@@ -31,9 +31,9 @@ class FakeTimer:
         self.log: list[str] = []
         self.rests: list[float] = []
 
-    def time(self, launch: Launch) -> Sample:
+    def time(self, launch: Launch, before=None) -> float:
         self.log.append(launch.name)
-        return Sample(self.us[launch.name] * (1 + self.drift * len(self.log)), 1980.0)
+        return self.us[launch.name] * (1 + self.drift * len(self.log))
 
     def estimate(self, launch: Launch) -> float:
         return self.us[launch.name]
@@ -45,7 +45,7 @@ class FakeTimer:
         self.rests.append(seconds)
 
     def sustain(self, launch: Launch, seconds: float, time_us: float) -> Timing:
-        return Timing([Sample(time_us, 1500.0)] * 4, power_w=600.0)
+        return Timing([time_us] * 4, power_w=600.0)
 
 
 def launches(us: dict[str, float]) -> list[Launch]:
@@ -53,7 +53,7 @@ def launches(us: dict[str, float]) -> list[Launch]:
 
 
 def test_everyone_gets_the_counted_number_of_turns_and_the_slow_ones_are_spread():
-    orders = modes.schedule([50, 3, 50])
+    orders = interleaving.schedule([50, 3, 50])
     assert len(orders) == 50
     assert [sum(i in order for order in orders) for i in range(3)] == [50, 3, 50]
     rounds_of_slow = [r for r, order in enumerate(orders) if 1 in order]
@@ -62,7 +62,7 @@ def test_everyone_gets_the_counted_number_of_turns_and_the_slow_ones_are_spread(
 
 
 def test_the_order_changes_so_that_nobody_always_follows_the_same_neighbour():
-    orders = modes.schedule([12, 12, 12])
+    orders = interleaving.schedule([12, 12, 12])
     before = {
         i: {order[order.index(i) - 1] for order in orders if order.index(i)} for i in range(3)
     }
@@ -73,7 +73,9 @@ def test_the_order_changes_so_that_nobody_always_follows_the_same_neighbour():
 def test_ratio_is_paired_within_a_round_so_drift_cancels():
     us = {"mine": 200.0, "cublas": 100.0}
     timer = FakeTimer(us, drift=0.02)
-    timings = modes.interleaved(launches(us), timer, list(us.values()), 1, Budget(samples=40))
+    timings = interleaving.interleaved(
+        launches(us), timer, list(us.values()), 1, Budget(samples=40)
+    )
     assert len(timings[0].samples) == len(timings[1].samples) == 40
     assert timings[0].ratio == pytest.approx(0.5, rel=0.02)
     assert timings[1].ratio == 1
@@ -84,7 +86,7 @@ def test_slow_kernels_get_fewer_samples_and_the_baseline_plays_every_round():
     us = {"naive": 2.2e6, "tiled": 3000.0, "cublas": 21000.0}
     timer = FakeTimer(us, drift=0)
     budget = Budget(samples=50, seconds=1.0)
-    timings = modes.interleaved(launches(us), timer, list(us.values()), 2, budget)
+    timings = interleaving.interleaved(launches(us), timer, list(us.values()), 2, budget)
     assert [len(t.samples) for t in timings] == [3, 50, 50]
     assert timings[0].ratio == pytest.approx(21000 / 2.2e6)
 
@@ -92,7 +94,7 @@ def test_slow_kernels_get_fewer_samples_and_the_baseline_plays_every_round():
 def test_burst_rests_before_every_turn():
     us = {"mine": 200.0, "cublas": 100.0}
     timer = FakeTimer(us, drift=0)
-    timings = modes.burst(launches(us), timer, list(us.values()), 1, repeats=3, rest_s=0.5)
+    timings = interleaving.burst(launches(us), timer, list(us.values()), 1, repeats=3, rest_s=0.5)
     assert timer.rests == [0.5] * 6
     assert [len(t.samples) for t in timings] == [30, 30]
     assert timings[0].ratio == pytest.approx(0.5)
@@ -100,7 +102,7 @@ def test_burst_rests_before_every_turn():
 
 def test_sustained_has_power_and_a_ratio_of_medians():
     us = {"mine": 200.0, "cublas": 100.0}
-    timings = modes.sustained(launches(us), FakeTimer(us), list(us.values()), 1, seconds=5)
+    timings = interleaving.sustained(launches(us), FakeTimer(us), list(us.values()), 1, seconds=5)
     assert timings[0].ratio == pytest.approx(0.5)
     assert timings[0].power_w == 600.0
 

@@ -6,7 +6,7 @@ import pytest
 from sampling import sampled
 
 import gemmlab as lab
-from gemmlab.check.plan import ADDED, ALPHA_BETA, few_shapes
+from gemmlab.check.plan import ADDED, ALPHA_BETA, few_shapes, given_runs
 from gemmlab.core.errors import ArgumentError, BackendError
 from gemmlab.run import backend
 from gemmlab.run.kernel import Kernel
@@ -47,7 +47,7 @@ WRONG = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", sampled(registry.names(), of=6, always=lambda name: name == "tma_08_any_shape")
+    "name", sampled(registry.names(), of=6, always=lambda name: name == "sgemm_20_any_shape")
 )
 def test_every_step_is_right(name):
     report = lab.check(name, device="cpu")
@@ -227,3 +227,13 @@ def test_right_values_with_a_race_fail_too():
     )
     report = lab.check(careless, shapes=[(32, 32, 64)], device="cpu")
     assert not report.ok and report.findings
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (17, 1, 63), (16, 8, 0)])
+def test_a_matrix_with_one_layout_runs_in_one(shape):
+    """The transposed view of a column is contiguous, so the step is called for a plain one."""
+    spec = registry.get("hgemm_20_any_shape")
+    of = {run.layout for run in given_runs(spec, [shape], ["fp16"], [""])}
+    assert of == {"nn"}
+    wide = {run.layout for run in given_runs(spec, [(17, 2, 63)], ["fp16"], [""])}
+    assert wide == set(spec.layouts) > of

@@ -62,7 +62,7 @@ SAMPLE = (0, 8, 12, 1, 13, 10)  # each way, and each job but "all", which takes 
 @pytest.fixture(scope="module")
 def simulator() -> list[Path]:
     """What is built once for all kernels."""
-    made = (build.runtime(), build._prelude())
+    made = (build.runtime(), build.prelude())
     return [file for path in made for file in path.parent.glob(f"{path.stem}.*")]
 
 

@@ -158,7 +158,7 @@ def test_a_wrong_element_is_named():
     verdict = exercises.judge(changed("sA[k][swizzle(k, m)", "sA[k][(m)"))
     assert verdict.message == "wrong in 9 of 12 cases on the simulator:"
     assert "elements wrong; the first is C[0, 0] = " in verdict.items[0]
-    assert "M=128 N=128 K=16 alpha=1 beta=0: " in verdict.items[0]
+    assert "M=128 N=128 K=16 alpha=1.0 beta=0.0: " in verdict.items[0]
 
 
 def test_a_race_is_named_by_its_lines_even_if_it_needs_two_tiles():

@@ -18,6 +18,7 @@ from gemmlab import measurements, record
 from gemmlab.core import worker as sandbox_process
 from gemmlab.core.errors import ArgumentError, LaunchError, MeasurementError
 from gemmlab.core.paths import kernels_folder
+from gemmlab.experiments import releases
 from gemmlab.experiments.faults import process as _fault_trial
 from gemmlab.experiments.faults import runs as fault_trials
 from gemmlab.experiments.faults import table as fault_table
@@ -327,7 +328,12 @@ def test_record_has_the_section_for_tma_only(monkeypatch):
     assert not {"faults"} & {*record.SECTIONS_OF["sgemm"], *record.SECTIONS_OF["hgemm"]}
     monkeypatch.setattr(fault_table, "measure", lambda: {"outcomes": []})
     monkeypatch.setattr(try_wait_probe, "measure", lambda: TRIES)
-    assert record._steps((), ())["faults"]() == {"outcomes": [], "try_wait": TRIES}
+    monkeypatch.setattr(releases, "speeds", lambda outcomes: {"speeds": {}})
+    assert record._steps((), ())["faults"]() == {
+        "outcomes": [],
+        "try_wait": TRIES,
+        "releases": {"speeds": {}},
+    }
 
 
 def test_the_rows_of_the_probe(monkeypatch):

@@ -55,7 +55,25 @@ def test_every_way_is_a_variant_of_each_step():
     assert {f"{number}, {way}" for number in releases.STEPS for way in releases.WAYS} <= {*FAULTS}
 
 
-def test_without_a_gpu_it_says_what_it_needs(monkeypatch):
+def test_without_a_gpu_the_recording_is_shown(gpu, monkeypatch):
+    names = [f"{number}, {way}" for number in releases.STEPS for way in releases.WAYS]
+    outcomes = releases.runs.measure(names)["outcomes"]
+    data = {"outcomes": outcomes, "environment": {"gpu": "NVIDIA Made Up", "date": "2026-11-23"}}
+    recorded = type("Recorded", (), {"section": lambda self, name: data})()
     monkeypatch.setattr(releases.runs, "can_try", lambda: False)
-    with pytest.raises(MeasurementError, match="needs a GPU with TMA"):
+    monkeypatch.setattr(releases.measurements, "load", lambda family: recorded)
+    assert {row[2] for row in releases.release_ways().rows} == {"-"}, "no speed was recorded"
+    data["releases"] = releases.speeds(outcomes, 1024)
+    table = releases.release_ways()
+    assert [row[2] for row in table.rows] == ["600", "599", "598", "597", "600", "-", "599", "598"]
+    assert "1024" in table.notes[0] and "Recorded on" in table.notes[1]
+
+
+def test_without_a_gpu_and_a_recording_it_says_what_it_needs(monkeypatch):
+    def missing(family):
+        raise MeasurementError(f"no recorded run of {family}")
+
+    monkeypatch.setattr(releases.runs, "can_try", lambda: False)
+    monkeypatch.setattr(releases.measurements, "load", missing)
+    with pytest.raises(MeasurementError, match="no recorded run of tma"):
         releases.release_ways()

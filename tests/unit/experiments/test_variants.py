@@ -29,7 +29,7 @@ def test_experiment_is_recorded(name):
 
 
 def test_unknown_experiment_names_those_there_are():
-    with pytest.raises(ArgumentError, match="one block an SM"):
+    with pytest.raises(ArgumentError, match="blocks of 16x16"):
         lab.experiment("nothing")
 
 

@@ -20,10 +20,12 @@ LIBRARY = """
 #include <cstddef>
 #include <cstdint>
 using Address = uintptr_t;
-int launch(Address, Address, Address, int, int, int, float, float, Address, Address, int) {{
+int launch(Address, Address, Address, int, int, int, float, float, Address, Address, int, int) {{
   return {number};
 }}
-size_t workspace_bytes(Address, Address, Address, int, int, int, float, float, int) {{ return 0; }}
+size_t workspace_bytes(Address, Address, Address, int, int, int, float, float, int, int) {{
+  return 0;
+}}
 const char* error_string(int code) {{ return "{number}"; }}
 """
 

@@ -10,8 +10,8 @@ from gemmlab import measurements
 from gemmlab.core.errors import MeasurementError
 from gemmlab.core.paths import kernels_folder
 from gemmlab.gpu import machine_code
-from gemmlab.measurements import currency
-from gemmlab.measurements.currency import Code, Manifest, name_of
+from gemmlab.measurements import staleness, store
+from gemmlab.measurements.staleness import Code, Manifest, name_of
 from gemmlab.report import recorded as report
 from gemmlab.steps import registry
 from gemmlab.steps.program import Program, Source
@@ -29,7 +29,7 @@ SECTIONS_WITH_STEPS = (
 
 @pytest.fixture(scope="module")
 def manifest():
-    return currency.load_manifest()
+    return staleness.load_manifest()
 
 
 # ---- digests of sources ----
@@ -115,12 +115,12 @@ def test_a_missing_or_damaged_manifest_says_how_to_make_it(tmp_path):
         if text is not None:
             path.write_text(text)
         with pytest.raises(MeasurementError, match=r"tools\.machine_code"):
-            currency.load_manifest(path)
+            staleness.load_manifest(path)
 
 
 def test_a_manifest_is_read_as_it_was_written(tmp_path, manifest):
-    path = currency.save_manifest(manifest, tmp_path / "sm_90a.json")
-    assert currency.load_manifest(path) == manifest
+    path = staleness.save_manifest(manifest, tmp_path / "sm_90a.json")
+    assert staleness.load_manifest(path) == manifest
 
 
 # ---- what a figure is worth ----
@@ -131,7 +131,7 @@ def test_the_four_words():
 
     def word(source, recorded, known_source=present, known="code"):
         kernels = {SPEC.name: Code(known_source, {"fp32": known})}
-        return currency.currency(STEP, source, recorded, Manifest("13", "", kernels))
+        return staleness.staleness(STEP, source, recorded, Manifest("13", "", kernels))
 
     assert word(present, {}) == "current"
     assert word("older", {"fp32": "code"}) == "same machine code"
@@ -139,7 +139,7 @@ def test_the_four_words():
     assert word("older", {"fp32": "code"}, known_source="older still") == "not compared"
     assert word("older", {}) == "not compared"
     assert word("older", {"fp32": "code", "bf16": "code"}) == "not compared"
-    assert currency.currency(STEP, "older", {"fp32": "c"}, Manifest("13", "", {})) == (
+    assert staleness.staleness(STEP, "older", {"fp32": "c"}, Manifest("13", "", {})) == (
         "not compared"
     )
 
@@ -147,7 +147,7 @@ def test_the_four_words():
 def test_every_recorded_kernel_has_been_compared():
     known = report.recordings()
     assert {one.kernel for one in known} == set(registry.names())
-    assert not [one for one in known if one.state == currency.NOT_COMPARED]
+    assert not [one for one in known if one.state == staleness.NOT_COMPARED]
 
 
 def test_every_section_with_steps_has_their_machine_code():
@@ -164,7 +164,7 @@ def test_the_table_says_where_and_whether(monkeypatch):
     assert report.benchmark_states()[SPEC.name] == rows[0][-1]
     nothing = Manifest("13", "", {})
     monkeypatch.setattr(report, "load_manifest", lambda: nothing)
-    monkeypatch.setattr(currency, "source_digest", lambda path: "another")
+    monkeypatch.setattr(staleness, "source_digest", lambda path: "another")
     assert report.benchmark_states()[SPEC.name] == "not compared"
 
 
@@ -217,6 +217,13 @@ def test_a_section_takes_from_the_manifest_what_holds(monkeypatch, manifest):
     assert machine_code.stamp([(STEP, SPEC.precisions)]) == found
 
 
+def edited(monkeypatch):
+    """The sources are others than any that was recorded."""
+    for module in (staleness, store):
+        monkeypatch.setattr(module, "source_digest", lambda path: "edited")
+    return "edited"
+
+
 @pytest.mark.parametrize("same", [True, False])
 def test_recorded_tuning_is_that_of_todays_source_where_the_machine_code_is_the_same(
     monkeypatch, same
@@ -224,18 +231,18 @@ def test_recorded_tuning_is_that_of_todays_source_where_the_machine_code_is_the_
     loaded = measurements.load()
     name, tuning = "sgemm_20_any_shape", loaded.section("tuning")
     recorded = {trial["source"] for trial in tuning["trials"]}
-    present = source_digest(registry.get(name).path)
+    present = edited(monkeypatch)
     code = tuning["machine_code"][name] if same else {"fp32": "another"}
     now = Manifest("13", "", {name: Code(present, code)})
-    monkeypatch.setattr(currency, "_manifest", lambda: now)
-    assert recorded != {present}
+    monkeypatch.setattr(staleness, "_manifest", lambda: now)
     assert {trial.source for trial in loaded.trials()} == ({present} if same else recorded)
-    assert measurements.stale(loaded, "tuning") == ({} if same else {name: currency.CHANGED})
+    assert measurements.stale(loaded, "tuning") == ({} if same else {name: staleness.CHANGED})
 
 
 def test_recorded_tuning_of_other_machine_code_keeps_its_own_digest(monkeypatch):
     loaded = measurements.load()
     recorded = {trial["source"] for trial in loaded.section("tuning")["trials"]}
-    monkeypatch.setattr(currency, "_manifest", lambda: Manifest("13", "", {}))
+    edited(monkeypatch)
+    monkeypatch.setattr(staleness, "_manifest", lambda: Manifest("13", "", {}))
     assert {trial.source for trial in loaded.trials()} == recorded
     assert measurements.stale(loaded, "tuning") == {"sgemm_20_any_shape": "not compared"}

@@ -78,10 +78,8 @@ def child(box, tmp_path):
 def matrices(M=128, N=128, K=16):
     device = SimpleNamespace(index=0, type="cuda")
     shapes = ((M, K), (K, N), (M, N))
-    return tuple(
-        SimpleNamespace(shape=shape, dtype=torch.float32, device=device, data_ptr=lambda: 0)
-        for shape in shapes
-    )
+    known = {"device": device, "data_ptr": lambda: 0, "is_contiguous": lambda: True}
+    return tuple(SimpleNamespace(shape=shape, dtype=torch.float32, **known) for shape in shapes)
 
 
 def try_first(box, kernel=MINE, beta=0.0, M=128, N=128, K=16):
@@ -276,7 +274,7 @@ def launches(monkeypatch):
     """Kernels "launched on the GPU", with nothing behind them."""
     calls = []
     module = SimpleNamespace(launch=lambda *args: calls.append(args), error_string=str)
-    monkeypatch.setattr(run, "_gpu_module", lambda program, precision: module)
+    monkeypatch.setattr(run, "_gpu_module", lambda program, *how: module)
     monkeypatch.setattr(run.operands, "prepare", lambda *args: args[-1])
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=0))
     return calls

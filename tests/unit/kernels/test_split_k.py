@@ -18,7 +18,7 @@ CHECK = """
 #include <cstdlib>
 
 int sim_launch(const SimLaunch* launch, void (*)(void*), void* arguments) {
-  using Call = gemmlab_sim::Call<const float*, float*, size_t, int, float, float>;
+  using Call = gemmlab_sim::Call<const float*, float*, size_t, int, int, int, float, float>;
   const Call& call = *static_cast<const Call*>(arguments);
   std::printf("%u %zu\\n", launch->grid.x, std::get<2>(call.arguments));
   return 0;

@@ -81,7 +81,7 @@ int main() {
 @needs.gxx
 def test_every_k_tile_is_computed_once_and_every_piece_has_a_slot(root, tmp_path):
     text = (root / "kernels/common/order/stream_k.cuh").read_text()
-    schedule = re.search(r"struct Work \{.*?(?=\n// Leaves a warp's sums)", text, re.DOTALL)[0]
+    schedule = re.search(r"struct Work \{.*?(?=\n// Writes a warp's sums)", text, re.DOTALL)[0]
     (tmp_path / "check.cpp").write_text(CHECK % schedule)
     command = ["g++", "-std=c++17", "-O2", "-Wall", "-Wextra", "-fsanitize=undefined"]
     files = [tmp_path / "check.cpp", "-o", tmp_path / "check"]

@@ -41,6 +41,7 @@ for (int i = 0; i < TM; ++i) {
 """
 # The file of a step as a cell of its own: its launch function has the name of the kernel.
 WHOLE = registry.get("sgemm_02_coalesced").path.read_text().replace("sgemm_02_coalesced", "mine")
+LAUNCH = f"line {WHOLE[: WHOLE.index('inline cudaError_t')].count(chr(10)) + 2} of the cell"
 
 
 @pytest.fixture(autouse=True)
@@ -184,10 +185,10 @@ DOT = "// [dot]\n"
         ("\nconstexpr int STAGES = 3;", r"line 3 .* no constant STAGES; it has BM, BN, BK, WM"),
         ("constexpr float BK = 8;", "line 2 .* BK is declared as float, in .* it is int"),
         ("constexpr int BK = 8;\nconstexpr int BK = 4;", "line 3 of the cell: BK is set twice"),
-        (WHOLE.replace("launch_mine(", "launch_yours("), "line 40 .* defines launch_yours, but"),
-        (WHOLE.replace("cudaStream_t stream", "int s"), r"line 40 .* takes \(const .*, int s\);"),
-        (WHOLE.replace("inline cudaError_t", "int"), "line 40 .* has another signature"),
-        (WHOLE.partition("inline")[0], "lines 2 to 39 of the cell: a whole kernel needs a func"),
+        (WHOLE.replace("launch_mine(", "launch_yours("), f"{LAUNCH}: defines launch_yours"),
+        (WHOLE.replace("cudaStream_t stream", "int s"), LAUNCH + r".* takes \(const .*, int s\);"),
+        (WHOLE.replace("inline cudaError_t", "int"), f"{LAUNCH}: .* has another signature"),
+        (WHOLE.partition("inline")[0], "line 1 of the cell: nothing says how kernel is launched"),
     ],
 )
 def test_a_text_that_cannot_be_placed(body, message):
@@ -218,7 +219,7 @@ def test_a_constant_of_a_passage_that_is_replaced(tmp_path, monkeypatch):
         (f"sgemm_01_naive --like {LIKE}", ArgumentError, "line 1 .* is a step of the course"),
         (f"lab --like {LIKE}", ArgumentError, "lab is the module gemmlab in this notebook"),
         ("", ArgumentError, "line 1 .* required: name; write it as in %%kernel my_sgemm"),
-        (f"mine --like {LIKE} --tile 1,2", ArgumentError, "line 1 .* --tile: invalid M,N,K"),
+        (f"mine --like {LIKE} --tile 1", ArgumentError, "line 1 .* --tile: invalid M,N,K"),
         (f"mine --like {LIKE} --threads 0", ArgumentError, "--threads: invalid number value: '0'"),
         (f"mine --like {LIKE} --titel 1", ArgumentError, "line 1 .* unrecognized .* --titel"),
         ("mine --like old", UnknownKernelError, f"old is a kernel of this notebook; .* {LIKE}"),

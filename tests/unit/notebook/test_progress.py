@@ -224,7 +224,7 @@ def test_the_command_lists_what_is_solved(run):
     assert "1: square blocks" in row and " yes " in row and entry().when[:10] in row
     (row,) = (line for line in lines if line.startswith("gone"))
     assert " solution " in row
-    data = json.loads(call("--json").output)
+    data = json.loads(call("--json").stdout)
     assert data["file"] == str(solved.path())
     (row,) = (row for row in data["exercises"] if row["solved"])
     assert (row["chapter"], row["exercise"], row["answer"]) == ("sgemm_naive", 1, [RIGHT])
@@ -249,7 +249,7 @@ def test_starting_over_asks_first(run):
 def test_the_command_sets_a_damaged_file_aside_too(home):
     home.mkdir()
     (home / "progress.json").write_text("{")
-    assert "set aside as" in json.loads(call("--json").output)["problem"]
+    assert "set aside as" in json.loads(call("--json").stdout)["problem"]
     (home / "progress.json").write_text("{")
     done = call()
     assert done.exit_code == 0 and "set aside as" in done.output

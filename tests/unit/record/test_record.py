@@ -11,7 +11,7 @@ from contextlib import nullcontext
 import pytest
 
 from gemmlab import measurements, record
-from gemmlab.core.errors import ArgumentError, BackendError, MeasurementError
+from gemmlab.core.errors import ArgumentError, BackendError, BuildError, MeasurementError
 from gemmlab.core.paths import repository_root
 from gemmlab.evidence.counters import COUNTED
 from gemmlab.measurements import sizes as recorded_sizes
@@ -63,7 +63,7 @@ def test_counters_keep_all_their_digits(folder):
     [
         ("", "not readable as JSON"),
         ('{"schema": 1, "gpu": "X", "bench', "not readable as JSON"),
-        ('{"schema": 99, "gpu": "X"}', "has schema 99, expected 1"),
+        ('{"schema": 99, "gpu": "X"}', "has schema 99, expected 2"),
         ('{"gpu": "X"}', "has schema None"),
         ("[1, 2]", "has schema 'list'"),
         ('{"schema": 1}', "corrupt"),
@@ -329,10 +329,11 @@ def test_the_shapes_section_has_the_steps_that_take_any(on_a_gpu, measured, monk
     record.record(only=["shapes"], kernels=[NAIVE, COALESCED])
     ((kernels, sizes, baselines),) = measured.benched
     assert (kernels, baselines) == ([COALESCED], ("cublas", "cublaslt_best"))
-    assert sizes == list(recorded_sizes.SHAPES) and (4095, 4097, 4093) in sizes
+    shapes = recorded_sizes.shapes_of("sgemm")
+    assert sizes == list(shapes) and (4095, 4097, 4093) in sizes
     section = load(on_a_gpu).section("shapes")
     assert set(section["sources"]) == {COALESCED}
-    assert len(section["rows"]) == 3 * len(recorded_sizes.SHAPES)
+    assert len(section["rows"]) == 3 * len(shapes)
 
 
 def test_without_steps_for_any_shape_cublas_is_recorded_alone(on_a_gpu, measured, monkeypatch):
@@ -348,9 +349,10 @@ def test_steps_for_any_shape_take_any():
     assert "sgemm_20_any_shape" in there
     for name in there:
         assert registry.get(name).multiple_of == (1, 1, 1)
-    assert len(set(recorded_sizes.SHAPES)) == len(recorded_sizes.SHAPES)
-    cubes = {(size, size, size) for sizes in record.SIZES.values() for size in sizes}
-    assert not cubes & set(recorded_sizes.SHAPES)
+    for family, sizes in record.SIZES.items():
+        shapes = recorded_sizes.shapes_of(family)
+        assert len(set(shapes)) == len(shapes)
+        assert not {(size, size, size) for size in sizes} & set(shapes)
 
 
 def test_tuning_comes_first_and_measures_everything_anew(on_a_gpu, measured, monkeypatch):
@@ -358,7 +360,8 @@ def test_tuning_comes_first_and_measures_everything_anew(on_a_gpu, measured, mon
     monkeypatch.setattr(record, "busy", lambda text: order.append(text) or nullcontext())
     record.record(sizes=[64], only=["benchmark", "tuning"], kernels=[NAIVE, COALESCED])
     assert order == ["recording tuning", "recording benchmark"]
-    assert measured.tuned == [(COALESCED, [(64, 64, 64), *recorded_sizes.SHAPES], True)]
+    shapes = [(64, 64, 64), *recorded_sizes.shapes_of("sgemm")]
+    assert measured.tuned == [(COALESCED, shapes, True)]
     trials = load(on_a_gpu).trials()
     assert {(trial.kernel, trial.config) for trial in trials} == {
         (COALESCED, "a"),
@@ -563,15 +566,97 @@ def test_a_step_of_another_part_runs_at_every_size(tma):
     assert record._fitting([*COMPARED, *tma], 16384) == [*COMPARED, *tma]
 
 
-def test_every_precision_is_built_before(monkeypatch):
-    built = []
+def test_experiments_run_at_their_shapes_with_their_steps_and_in_their_types(monkeypatch):
+    wide, types = "hgemm 16, strips of columns", "hgemm 06, as published"
+    chosen = {name: record.EXPERIMENTS[name] for name in ("hgemm 14, BK = 64", wide, types)}
+    asked = []
+
+    def bench(programs, sizes, baselines, precision, **how):
+        asked.append(([program.title for program in programs], sizes, precision))
+        return Measured().bench(asked[-1][0], sizes, baselines)
+
+    monkeypatch.setattr(record, "EXPERIMENTS", chosen)
+    monkeypatch.setattr(record, "bench", bench)
+    monkeypatch.setattr(record, "stamp", stamp)
+    names = [step for step, _ in chosen.values()]
+    data = record._experiments(names)
+    assert asked == [
+        (["hgemm 14, BK = 64"], [(4096, 4096, 4096)], "bf16"),
+        (["hgemm_16_write_back", wide], [(2048, 16384, 4096)], "bf16"),
+        ([types], [(4096, 4096, 4096)], "bf16_fp32"),
+    ]
+    assert data["machine_code"]["hgemm_06_wmma"] == {"bf16_fp32": "0" * 16}
+
+
+def test_every_precision_and_layout_is_built_before_and_the_builds_that_count_cycles(monkeypatch):
+    built, clocked = [], []
     monkeypatch.setattr(record.build, "load", lambda *given: built.append(given))
+
+    def fails(program, types):
+        clocked.append((program.name, types))
+        raise BuildError("it does not compile")  # which a row says later
+
+    monkeypatch.setattr(record.block_clock, "load", fails)
     monkeypatch.setattr(record, "EXPERIMENTS", {})
     record._build_all([NAIVE, LAST])
-    assert {(program.name, types) for program, types in built} == {
+    spec = registry.get(LAST)
+    assert {(program.name, *how) for program, *how in built} == {
         (NAIVE, "fp32"),
-        *((LAST, types) for types in registry.get(LAST).precisions),
+        *((LAST, types) for types in spec.precisions),
+        *((LAST, spec.precisions[0], layout) for layout in spec.layouts[1:]),
     }
+    assert set(clocked) == {(NAIVE, "fp32"), (LAST, spec.precisions[0])}
+
+
+def test_cublas_has_the_cycles_that_ncu_counts(monkeypatch):
+    plain = {"spread": (1.0, 1.0), "ratio": 1.0, "power_w": None, "samples": 3}
+    none = {"flop_per_clk_sm": None, "clock_mhz": None}
+    rows = [
+        BenchRow(name, 4096, 4096, 4096, time_us=1.0, tflops=1.0, **plain, **none)
+        for name in (NAIVE, "cublas", "cublaslt_best")
+    ]
+    result = BenchResult(tuple(rows), "live", {**ENV, "sms": 132})
+    monkeypatch.setattr(record.ncu, "collect", lambda *_: {"cublas": {"cycles": 5_000_000}})
+    mine, cublas, other = record._library_cycles(result, 4096).rows
+    assert (cublas.cycles, cublas.cycles_by) == (5_000_000, "ncu")
+    assert cublas.flop_per_clk_sm == pytest.approx(2 * 4096**3 / 5e6 / 132)
+    assert (mine, other) == (rows[0], rows[2])
+    slower = dataclasses.replace(rows[0], clock_note="its second build is slower")
+
+    def both(names, *_):
+        return {name: {"cycles": 5_000_000} for name in names}
+
+    monkeypatch.setattr(record.ncu, "collect", both)
+    mine, *_ = record._library_cycles(
+        dataclasses.replace(result, rows=(slower, *rows[1:])), 4096
+    ).rows
+    assert (mine.cycles_by, mine.clock_mhz, mine.clock_note) == ("ncu", None, slower.clock_note)
+
+    def refused(*_):
+        raise MeasurementError("only administrators may")
+
+    monkeypatch.setattr(record.ncu, "collect", refused)
+    _, cublas, _ = record._library_cycles(result, 4096).rows
+    assert (cublas.cycles, cublas.clock_note) == (None, "only administrators may")
+
+
+def test_steps_with_layouts_are_recorded_in_each(monkeypatch):
+    asked = []
+
+    def bench(names, shapes, *, layout, **how):
+        asked.append((list(names), list(shapes), layout, how["baselines"]))
+        row = BenchRow(
+            *(LAST, 1, 1, 1, 1.0, (1.0, 1.0), 1.0, 1.0, None, None, None, 3), layout=layout
+        )
+        return BenchResult((row,), "live", dict(ENV), {"1": {}})
+
+    monkeypatch.setattr(record, "bench", bench)
+    monkeypatch.setattr(record, "_digests", lambda *_: {})
+    data = record._layouts([NAIVE, LAST])
+    assert [layout for *_, layout, _ in asked] == list(registry.get(LAST).layouts)
+    assert all(names == [LAST] and (4096,) * 3 in shapes for names, shapes, *_ in asked)
+    assert list(data["conditions"]) == ["1 interleaved", "1 interleaved nt"]
+    assert "layouts" not in record._steps([NAIVE], [64])
 
 
 # ---- ncu ----

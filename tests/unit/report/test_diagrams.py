@@ -21,8 +21,17 @@ def test_tiles_place_the_thread():
     assert figure.png.startswith(b"\x89PNG")
 
 
+def test_tiles_of_single_columns_place_the_thread():
+    alt = plots.tile_diagram("sgemm_03b_column_per_thread", thread=37).alt
+    assert "lane 5 of warp 1 and owns rows 8 to 15, column 5." in alt
+    alt = plots.tile_diagram("sgemm_03c_square_per_thread", thread=37).alt
+    assert "owns rows 16 to 23, columns 5, 21, 37, 53, 69, 85, 101, 117." in alt
+
+
 def test_tiles_refuse():
-    with pytest.raises(ArgumentError, match="no warp tiles"):
+    with pytest.raises(ArgumentError, match="no tiles of threads"):
+        plots.tile_diagram("sgemm_09_thread_coarsening")
+    with pytest.raises(ArgumentError, match="no tiles of threads"):
         plots.tile_diagram("sgemm_01_naive")
     with pytest.raises(ArgumentError, match="threads 0 to 255"):
         plots.tile_diagram("sgemm_04_register_tiling", thread=256)

@@ -118,7 +118,7 @@ def test_steps_of_two_parts_are_compared_each_by_its_own_recording(monkeypatch):
         data["environment"] = {**data["environment"], "commit": "abcdef0"}
     third = measurements.Measurements(second.gpu, sections, "tma")
     found = {"hgemm": second, "tma": third}
-    loading(monkeypatch, lambda family: found[family])
+    loading(monkeypatch, lambda family, gpu=None: found[family])
     pair = ["hgemm_17_stages", "tma_01_load"]
     both, mine = tables.limits(pair), tables.limits("hgemm_18_wide_tile")
     assert both.head == ("unit", "17 stages", "01 load")

@@ -186,14 +186,18 @@ def test_a_given_commit_stands_in_for_a_missing_history(monkeypatch, tmp_path):
     assert telemetry.commit() is None
 
 
-def test_what_a_gpu_is_too_old_or_too_small_for_is_named(monkeypatch):
+def a_gpu(monkeypatch, major: int, minor: int, shared_bytes: int) -> None:
     found = types.SimpleNamespace(
-        **{"name": "NVIDIA Small", "major": 8, "minor": 6, "multi_processor_count": 10},
-        **{"total_memory": 2**33, "shared_memory_per_block_optin": 101376},
+        **{"name": "NVIDIA Other", "major": major, "minor": minor, "multi_processor_count": 10},
+        **{"total_memory": 2**33, "shared_memory_per_block_optin": shared_bytes},
     )
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: found)
     monkeypatch.setattr(telemetry, "Gpu", lambda: types.SimpleNamespace(driver=lambda: "580"))
+
+
+def test_what_a_gpu_is_too_old_or_too_small_for_is_named(monkeypatch):
+    a_gpu(monkeypatch, 8, 6, 101376)
     new = dataclasses.replace(device.registry.KERNELS[0], name="tma_05_wide_tile", min_arch=90)
     monkeypatch.setattr(device.registry, "KERNELS", (*device.registry.KERNELS, new))
     hint = device._gpu().hint
@@ -201,3 +205,13 @@ def test_what_a_gpu_is_too_old_or_too_small_for_is_named(monkeypatch):
     assert old.startswith("Too old for ") and "tma_05_wide_tile" in old and "hgemm" not in old
     assert small.startswith("Too little shared memory for hgemm_18_wide_tile, hgemm_19_stream_k: ")
     assert hint.endswith(": these run on the simulator (pass CPU tensors)")
+
+
+def test_steps_with_wgmma_are_named_on_a_gpu_that_no_longer_has_it(monkeypatch):
+    a_gpu(monkeypatch, 12, 0, 101376)
+    new, small = device._gpu().hint.split(". ")
+    wgmma = [spec.name for spec in device.registry.KERNELS if spec.family == "wgmma"]
+    assert new == f"Too new, without wgmma, for {', '.join(wgmma)}"
+    assert small.startswith("Too little shared memory for ") and "wgmma_" not in small
+    a_gpu(monkeypatch, 9, 0, 232448)
+    assert device._gpu().hint == ""

@@ -128,7 +128,7 @@ class FakeModule:
 
     def workspace_bytes(self, *args):
         self.asked.append(args)
-        return 100 * (args[-1] + 1)
+        return 100 * (args[-2] + 1)
 
     def launch(self, *args):
         self.launched.append(args)
@@ -143,7 +143,7 @@ def scratch_step(monkeypatch):
     """A step with scratch memory on a GPU that is not there: (spec, module, memory given out)."""
     module, given, empty = FakeModule(), [], torch.empty
     spec = replace(registry.get(COALESCED), workspace=True, configs=("small", "large"))
-    monkeypatch.setattr(run, "_gpu_module", lambda program, precision: module)
+    monkeypatch.setattr(run, "_gpu_module", lambda program, *how: module)
     stream = types.SimpleNamespace(cuda_stream=7)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: stream)
 
@@ -165,10 +165,10 @@ def test_a_launcher_has_its_workspace_as_long_as_it_lives(scratch_step):
     launch()
     launch()
     problem = (A.data_ptr(), B.data_ptr(), C.data_ptr(), 8, 32, 4, 2.0, 0.0)
-    assert module.asked == [(*problem, 1)]
+    assert module.asked == [(*problem, 1, 0)]
     memory = given[0]()
     assert memory.nbytes == 200 and memory.dtype == torch.uint8
-    assert module.launched == [(*problem, 7, memory.data_ptr(), 1)] * 2
+    assert module.launched == [(*problem, 7, memory.data_ptr(), 1, 0)] * 2
     del memory, launch
     assert given[0]() is None
 
@@ -178,7 +178,7 @@ def test_no_workspace_where_none_is_needed(scratch_step):
     A, B, C = (t.as_subclass(OnGpu) for t in (*pair(8, 32, 4), torch.zeros(8, 32)))
     lab.kernel(spec).launcher(A, B, C)()  # 0 bytes
     lab.kernel(COALESCED).launcher(A, B, C)()
-    assert [call[-2:] for call in module.launched] == [(0, -1), (0, -1)]
+    assert [call[-3:] for call in module.launched] == [(0, -1, 0), (0, -1, 0)]
     assert len(module.asked) == 1 and given == []
 
 

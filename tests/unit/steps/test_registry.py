@@ -22,16 +22,23 @@ LARGE_CHANGES = {
     "sgemm_17_pipeline": 202,
     "sgemm_18_block_order": 132,  # its parent's loop stands in a header from here on
     "sgemm_19_stream_k": 151,
-    "sgemm_20_any_shape": 310,
+    "sgemm_20_any_shape": 325,
     "hgemm_06_wmma": 99,
     "hgemm_10_mma": 91,
     "hgemm_12_mma_pipeline": 87,
     "hgemm_18_wide_tile": 148,
     "hgemm_19_stream_k": 225,
-    "hgemm_20_any_shape": 220,
+    "hgemm_20_any_shape": 249,
     "tma_01_load": 117,
     "tma_05_wide_tile": 209,
-    "tma_08_any_shape": 214,
+    "tma_08_any_shape": 201,
+    "wgmma_01_one_warpgroup": 161,
+    "wgmma_02_stages": 116,
+    "wgmma_05_persistent": 101,
+    "wgmma_06_cluster": 100,
+    "wgmma_07_deferred": 118,  # its parent's loads and constants stand in headers from here on
+    "wgmma_12_small": 94,
+    "wgmma_14_any_shape": 210,
 }
 HALF_STEPS = [spec for spec in registry.KERNELS if spec.precisions == HALF]
 
@@ -55,7 +62,8 @@ def test_file_keeps_the_contract(spec):
 @pytest.mark.parametrize("spec", HALF_STEPS, ids=lambda s: s.name)
 def test_a_16_bit_step_is_a_template_of_its_types(spec):
     text = spec.path.read_text()
-    assert f"template <class T, class TC>\ninline cudaError_t launch_{spec.name}(" in text
+    types = r"class T, class TC(?:, int LAYOUT = 0)?"  # any shape: any layout, too
+    assert re.search(rf"template <{types}>\ninline cudaError_t launch_{spec.name}\(", text)
     kernel = r"template <class T, class TC[^>]*>\n__global__ void __launch_bounds__\("
     assert len(re.findall(kernel, text)) == 1
     assert spec.precisions == HALF and "asm" not in text
@@ -82,12 +90,15 @@ def shared_bytes(spec, text, numbers):
     element, pad = 2 if spec.precisions == HALF else 4, numbers.get("PAD", 0)
     stages = numbers.get("STAGES", 1)
     tiles = stages * element * (BM * (BK + pad) + BK * (BN + pad))
-    if "mbarrier_init" in text:
+    if "mbarrier_init" in text or "ring.init" in text:
         # Full, and from the producer warp on empty, too.
         tiles += 8 * stages * (2 if "empty_addr" in text or "ring.init" in text else 1)
     if "PART_BYTES" in text:  # a warp's part of C: lines of 128 bytes, and an mbarrier
         WM, WN = numbers["WM"], numbers["WN"]
         tiles += BM // WM * (BN // WN) * (WM * 128 + 8)
+    if "StoreRing" in text or "BUFFERS" in text:  # a warp's two buffers of 16 lines of C
+        tiles += (spec.threads // 32 - 4) * 2 * 16 * 128
+    tiles += 16 if "turn_addr" in text else 0  # an mbarrier for each of two
     if "float sC[THREADS / 32][MMA_M][MMA_N]" in text:
         tiles += 4 * spec.threads // 32 * numbers["MMA_M"] * numbers["MMA_N"]
     return tiles
@@ -104,6 +115,11 @@ def tiles_of(text):
 def numbers_of(spec, text):
     """The constants of a step; of several tiles those of the first one of the spec's size."""
     numbers = {name: int(n) for name, n in re.findall(r"\b([A-Z_]+) = (\d+)[,;]", text)}
+    if spec.family == "wgmma":
+        numbers["PRODUCERS"] = 128
+    if shape := re.search(r"WgmmaShape<(\d+), (\d+), (\d+), ", text):
+        names = ("BM", "BN", "STAGES", "BK")
+        numbers |= dict(zip(names, map(int, (*shape.groups(), 64)), strict=True))
     tiles = (tile for tile in tiles_of(text) if (tile["BM"], tile["BN"]) == spec.tile[:2])
     return numbers | next(tiles, {})
 
@@ -120,6 +136,8 @@ def test_spec_agrees_with_the_source(spec):
         assert spec.thread_tile == (numbers["TM"] * subtiles[0], numbers["TN"] * subtiles[1])
     computing = spec.tile[0] * spec.tile[1] // (spec.thread_tile[0] * spec.thread_tile[1])
     if "elect_one()" in text:  # threads that copy: a warp, or a warpgroup that gives registers
+        # Where consumers take turns, each computes a tile.
+        computing *= 2 if "turn_addr" in text else 1
         assert spec.threads == computing + numbers.get("PRODUCERS", 32)
         assert numbers.get("CONSUMERS", computing) == computing
     else:

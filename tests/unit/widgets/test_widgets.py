@@ -30,6 +30,7 @@ from gemmlab.widgets import (
     TraceView,
     predict,
 )
+from gemmlab.widgets.shared.base import with_note
 
 ENVIRONMENT = "some GPU, 2026-01-02, driver 1.2, CUDA 13.0"
 
@@ -497,3 +498,20 @@ def test_a_trace_without_requests_is_refused():
     empty = replace(traced("sgemm_05_transposed_a"), samples=())
     with pytest.raises(ArgumentError, match="trace: it has no request"):
         TraceView(empty)
+
+
+def test_a_bundle_draws_its_picture_once_for_what_it_shows(monkeypatch):
+    drawn = []
+    draw = BankMap.png
+    monkeypatch.setattr(BankMap, "png", lambda self: drawn.append(self.state) or draw(self))
+    widget = BankMap(pattern="row")
+    bundle = widget._repr_mimebundle_()
+    assert len(drawn) == 1
+    # What the page shows is what the notebook shows, there with a line below it.
+    shown = base64.b64decode(re.search(r'image/png;base64,([^"]+)"', bundle["text/html"])[1])
+    noted = base64.b64decode(bundle["image/png"])
+    assert noted == with_note(shown, "Run the cell above to make this live.") != shown
+    other = BankMap(pattern="column")
+    widget.config, widget.state = other.config, other.state
+    assert widget._repr_mimebundle_()["image/png"] != bundle["image/png"]
+    assert len(drawn) == 2

@@ -1,0 +1,144 @@
+"""The widgets of Part IV in a browser: by mouse, by keyboard, in both themes, on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from gemmlab.widgets import MulticastMap, WarpgroupSums, WarpgroupTimeline, WgmmaOperand
+
+MAKE = {
+    "WgmmaOperand": lambda: WgmmaOperand(mn_major=True, rows=128, stride=512),
+    "WarpgroupSums": WarpgroupSums,
+    "WarpgroupTimeline": WarpgroupTimeline,
+    "MulticastMap": MulticastMap,
+}
+# The time from a click to the next frame, in milliseconds.
+REACTION = """(selector) => new Promise((done) => {
+  const start = performance.now();
+  document.querySelector(selector).click();
+  requestAnimationFrame(() => done(performance.now() - start));
+})"""
+
+
+@pytest.fixture(scope="module")
+def opened(open_visit, tmp_path_factory):
+    path: Path = tmp_path_factory.mktemp("wgmma") / "page.html"
+    path.write_text(
+        '<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>W</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f"{''.join(make().to_html() for make in MAKE.values())}</html>"
+    )
+    found = open_visit(path.as_uri(), reduced_motion="reduce")
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def page(opened) -> Iterator[Page]:
+    yield opened.page
+    assert opened.problems() == []
+
+
+def of(page: Page, name: str):
+    return page.locator(f'.gl[data-widget="{name}"]')
+
+
+def pick(page: Page, name: str, text: str) -> None:
+    of(page, name).locator("label.gl-seg", has_text=text).first.click()
+
+
+def test_a_wrong_stride_is_seen_and_mended(page):
+    widget = of(page, "WgmmaOperand")
+    words = widget.locator(".gl-wo-reading")
+    expect(words).to_contain_text("128 of 256 pieces are the right ones")
+    expect(widget.locator(".gl-wo-off")).to_have_count(1)
+    expect(widget.locator(".gl-wo-bits")).to_have_text("0x4000002002000000")
+    widget.get_by_role("button", name="The right descriptor").click()
+    expect(words).to_contain_text("All 256 pieces")
+    expect(widget.locator(".gl-wo-bits")).to_have_text("0x4000004002000000")
+    widget.get_by_label("reads").select_option("64")
+    expect(words).to_contain_text("No error")
+    pick(page, "WgmmaOperand", "K-major")
+    expect(words).to_contain_text("All 256 pieces")
+
+
+def test_pieces_are_chosen_by_keyboard_and_by_mouse(page):
+    widget = of(page, "WgmmaOperand")
+    pick(page, "WgmmaOperand", "K-major")
+    operand = widget.locator(".gl-wo-operand")
+    operand.focus()
+    words = widget.locator(".gl-wo-reading")
+    before = words.inner_text()
+    page.keyboard.press("ArrowRight")
+    assert words.inner_text() != before
+    widget.locator(".gl-wo-memory svg").click(position={"x": 8, "y": 20})
+    expect(words).to_contain_text("row 0, k 0 to 7")
+
+
+def test_the_thread_of_a_sum_is_found(page):
+    widget = of(page, "WarpgroupSums")
+    slider = widget.get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(widget.locator(".gl-ws-words")).to_contain_text("thread 38")
+    pick(page, "WarpgroupSums", "256")
+    expect(widget.locator(".gl-ws-words")).to_contain_text("128 sums")
+    widget.locator(".gl-ws-cell").nth(9).click()
+    expect(widget.locator(".gl-ws-cell").nth(9)).to_have_attribute("aria-pressed", "true")
+    widget.locator(".gl-ws-all").focus()
+    page.keyboard.press("ArrowDown")
+    expect(widget.locator(".gl-beside .gl-label")).to_contain_text("rows 24 to 31")
+
+
+def test_deferring_closes_the_gap(page):
+    widget = of(page, "WarpgroupTimeline")
+    expect(widget.locator(".gl-tl-reading")).to_contain_text("1,376 between products")
+    expect(widget.locator(".gl-tl-main .gl-tl-idle")).to_have_count(4)
+    widget.get_by_label("Schedule").select_option("deferred")
+    expect(widget.locator(".gl-tl-reading")).to_contain_text("0 between products")
+    expect(widget.locator(".gl-tl-main .gl-tl-idle")).to_have_count(2)
+    chart = widget.get_by_role("slider", name="Time")
+    chart.focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert int(chart.get_attribute("aria-valuenow")) > 0
+
+
+def test_multicast_shares_what_both_need(page):
+    widget = of(page, "MulticastMap")
+    now = widget.locator(".gl-figure-now b")
+    expect(now.first).to_have_text("48 KB")
+    pick(page, "MulticastMap", "multicast")
+    expect(now.first).to_have_text("32 KB")
+    widget.locator(".gl-mm-picture").focus()
+    page.keyboard.press("ArrowDown")
+    expect(widget.locator(".gl-words")).to_contain_text(
+        "columns of B 128 to 255 for blocks 0 and 1"
+    )
+    pick(page, "MulticastMap", "2 x 2")
+    expect(widget.locator(".gl-mm-block")).to_have_count(4)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        "[data-widget=WgmmaOperand] input[value='1']",
+        "[data-widget=WarpgroupSums] input[value='64']",
+        "[data-widget=WarpgroupTimeline] [aria-label='k tiles of each'] button",
+        "[data-widget=MulticastMap] input[value='4 x 1']",
+    ],
+)
+def test_reaction_is_quick(page, selector):
+    assert min(page.evaluate(REACTION, selector) for _ in range(3)) < 50
+
+
+def test_it_fits_a_phone(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    try:
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    finally:
+        page.set_viewport_size({"width": 1280, "height": 900})

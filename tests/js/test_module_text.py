@@ -1,0 +1,89 @@
+"""What of shared scripts and style sheets comes into a widget's page."""
+
+import re
+import subprocess
+
+import pytest
+
+from gemmlab import widgets
+from gemmlab.widgets.shared.base import Widget, style_text
+from gemmlab.widgets.shared.lean import lean_script
+from gemmlab.widgets.shared.used import used_only
+
+SHARED = """const step = 3;
+const table = {
+  step,
+};
+function used(x) {
+  return [...spread, x.unused];
+}
+const spread = [4];
+const unused = table;
+function even(n) {
+  return odd(n - 1);
+}
+function odd(n) {
+  return even(n - 1);
+}
+const [first, second] = [1, 2];
+"""
+
+
+def test_only_what_is_used_comes_along():
+    text = used_only([SHARED, "export const face = used(1);\n"])
+    kept = re.findall(r"(?:const|function) (\w+)", text)
+    assert kept == ["used", "spread", "face"]
+    assert "const [first, second] = [1, 2];" in text
+
+
+def test_what_is_used_brings_what_it_uses():
+    text = used_only([SHARED, "export const face = unused;\n"])
+    assert re.findall(r"(?:const|function) (\w+)", text) == ["step", "table", "unused", "face"]
+
+
+SCRIPT = r"""
+const address = "http://a // b"; // a comment
+const pattern = /[/]\/ \//; // another
+const text = `a // b ${[1, 2]
+  .map((x) => x * 2) // doubled
+  .join("; ")}`;
+let count = 1
+count
+++count
+const all = [
+  address, pattern.source,
+  text, count > 1
+    ? "more" : "one",
+];
+console.log(JSON.stringify(all));
+"""
+
+
+def test_a_lean_script_says_the_same(node):
+    def said(text):
+        return subprocess.run(["node", "-e", text], capture_output=True, check=True).stdout
+
+    lean = lean_script(SCRIPT)
+    assert said(lean) == said(SCRIPT) != b""
+    assert "comment" not in lean and "doubled" not in lean
+    assert len(lean.splitlines()) < len(SCRIPT.splitlines()) - 4
+
+
+def test_a_style_sheet_is_its_widgets_alone():
+    text = style_text("TmaBox", "shared/play.css", "tma_box/widget.css")
+    base, own = text.split('[data-widget="TmaBox"]{')
+    assert base.startswith(style_text("TmaBox").removesuffix('[data-widget="TmaBox"]{}'))
+    assert "@keyframes gl-flash" in base
+    assert "@keyframes" not in own
+    assert "&.gl .gl-tma .gl-used{" in own
+    assert ".gl-t-two{" in own and "&.gl-t-two" not in own
+    assert "&.gl.gl-error .gl-t-right" in own
+
+
+@pytest.mark.parametrize("name", sorted(widgets.__all__))
+def test_only_the_beginning_of_a_selector_is_the_widget_itself(name):
+    """`&` inside :is(...) would be another element than the one that is meant."""
+    widget = getattr(widgets, name)
+    if isinstance(widget, type) and issubclass(widget, Widget):
+        assert "{&.gl " in widget._css or "}&.gl " in widget._css
+        assert not re.search(r"\([^)]*&\.gl", widget._css)

@@ -1,0 +1,13 @@
+// Does not compile here: what stands in the way is listed at once.
+#include <curand_kernel.h>
+
+#include "own_header.h"  // [own header]
+
+__global__ void random(float* x) {
+  curandState state;             // [curand]
+  x[0] = tex2D<float>(0, 0, 0);  // [texture]
+}
+int main() {
+  cudaGraph_t graph;  // [graph]
+  random<<<1, 1>>>(nullptr);
+}

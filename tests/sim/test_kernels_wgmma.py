@@ -1,0 +1,146 @@
+"""Part IV: steps without findings or conflicts on few SMs, and mistakes with wgmma and clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from step_cases import StepCase
+
+from gemmlab import sim
+from gemmlab.core.precision import PRECISIONS
+from gemmlab.steps import registry
+
+STEPS = [spec.name for spec in registry.KERNELS if spec.family == "wgmma"]
+TURNS, ANY_SHAPE = "wgmma_13_ping_pong", "wgmma_14_any_shape"
+FOUR_TILES = ((264, 264, 328), 2)  # M, N, K, and so many SMs
+
+
+def case_of(name: str, precision: str = "bf16") -> StepCase:
+    return StepCase(registry.program(name), PRECISIONS[precision])
+
+
+def traced(case: StepCase, sizes: tuple[int, int, int], sms: int, changes=None, config: int = -1):
+    """The trace on a GPU of so many SMs, and whether C is right; C counts."""
+    module = case.compiled(changes=changes)
+    (A, B, C), plain = case.matrices(*sizes), sim.integer_matrices(*sizes)
+    trace = module.trace(A, B, C, *sizes, 2.0, -1.0, config=config, sms=sms)
+    return trace, np.array_equal(C, case.rounded(2.0 * (plain[0] @ plain[1]) - plain[2]))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_few_tiles_a_block_have_neither_findings_nor_conflicts(name):
+    sizes, sms = FOUR_TILES
+    trace, right = traced(case_of(name), sizes, sms)
+    assert right and trace.findings == ()
+    assert [line for line in trace.lines if line.conflicts] == []
+
+
+@pytest.mark.parametrize(("name", "config"), [(TURNS, -1), (ANY_SHAPE, 3)])
+def test_consumers_that_take_turns_miss_none_where_there_are_no_products(name, config):
+    """The warps of a consumer meet in the products alone: one may be late for its turn."""
+    trace, right = traced(case_of(name), (192, 264, 0), 2, config=config)
+    assert right and trace.findings == ()
+
+
+# On two SMs, in 16 bits. What is changed, and the kind of the finding; "" where only values tell.
+ONE, RING, STORE = "wgmma_01_one_warpgroup", "wgmma_03_producer", "wgmma_04_store"
+CLUSTER, LATE, LAST = "wgmma_06_cluster", "wgmma_07_deferred", "wgmma_09_stream_k"
+TILE, WIDE = (72, 128, 200), (136, 264, 328)  # in the ring of four stages one comes again
+MISTAKES = {
+    "no wait for the products": (ONE, TILE, {"    wgmma_wait<0>();\n": ""}, "register-before-wait"),
+    "no commit": (ONE, TILE, {"    wgmma_commit();\n": ""}, "register-before-wait"),
+    "no fence of registers": (ONE, TILE, {"    wgmma_fence();  //": "    //"}, "missing-fence"),
+    "no wait for the tile": (
+        ONE,
+        TILE,
+        {"    mbarrier_wait(full_addr, parity);\n": ""},
+        "read-before-wait",
+    ),
+    "one parity": (ONE, TILE, {"    parity ^= 1;\n": ""}, "read-before-wait"),
+    "strides of B changed": (
+        ONE,
+        TILE,
+        {"BOX_BYTES, PATTERN_BYTES)": "PATTERN_BYTES, BOX_BYTES)"},
+        "",
+    ),
+    "B one pattern on": (ONE, TILE, {"NEXT_B = 2 * P": "NEXT_B = P"}, ""),
+    "A not swizzled": (
+        ONE,
+        TILE,
+        {"BM, BK, CU_TENSOR_MAP_SWIZZLE_128B": "BM, BK, CU_TENSOR_MAP_SWIZZLE_NONE"},
+        "",
+    ),
+    "two stages empty at once": (RING, WIDE, {"ring.init(CONSUMERS)": "ring.init(1)"}, "deadlock"),
+    "one consumer is enough": (
+        RING,
+        WIDE,
+        {"== 0) mbarrier_arrive": "== 0 && wg_id == 0) mbarrier_arrive"},
+        "deadlock",
+    ),
+    "no proxy fence": (
+        STORE,
+        WIDE,
+        {"    fence_proxy_async();  // what": "    // what"},
+        "missing-fence",
+    ),
+    "no warp barrier": (STORE, WIDE, {"    __syncwarp();         // and": "    // and"}, "race"),
+    "buffers not awaited": (
+        STORE,
+        WIDE,
+        {"    if (lane_id == 0) bulk_wait_read<BUFFERS - 1>();": "    "},
+        "overwrite-before",
+    ),
+    "only the own block is told": (
+        CLUSTER,
+        WIDE,
+        {"remote(empty_addr, threadIdx.x % 128)": "remote(empty_addr, rank)"},
+        "overwrite-before",
+    ),
+    "the other block may not have begun": (
+        CLUSTER,
+        WIDE,
+        {"  cluster_sync();  // both": "  __syncthreads();  // both"},
+        "cluster-lifetime",
+    ),
+    "the other block may have ended": (
+        CLUSTER,
+        WIDE,
+        {"  cluster_sync();  // no block": "  // no block"},
+        "cluster-lifetime",
+    ),
+    "half of the bytes": (
+        CLUSTER,
+        WIDE,
+        {"ring.full_addr(), STAGE_BYTES)": "ring.full_addr(), STAGE_BYTES / 2)"},
+        "transaction-bytes",
+    ),
+    "both blocks bring one half": (
+        CLUSTER,
+        WIDE,
+        {"const int box = rank *": "const int box = 0 *"},
+        "",
+    ),
+    "a tile that never leaves": (LATE, WIDE, {"late.put_all();": ";"}, ""),
+    "no turns": (
+        TURNS,
+        WIDE,
+        {"    mbarrier_wait(turn_addr + wg_id * 8, turn_parity), turn_parity ^= 1;\n": ""},
+        "barrier-overrun",
+    ),
+    "the other's stages are not skipped": (
+        TURNS,
+        WIDE,
+        {"    ring.skip(depth);\n    // [/turn]": "    // [/turn]"},
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_mistake_is_found(what):
+    name, sizes, changes, kind = MISTAKES[what]
+    trace, right = traced(case_of(name), sizes, 2, changes)
+    if kind:
+        assert any(finding.kind.startswith(kind) for finding in trace.findings), trace.findings
+    else:
+        assert not right

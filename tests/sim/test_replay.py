@@ -1,0 +1,88 @@
+"""A block's run on one time line: sim/replay.py, and the widget that scrubs through it."""
+
+from __future__ import annotations
+
+import itertools
+
+import needs
+import numpy as np
+import pytest
+
+from gemmlab import sim
+from gemmlab.core.errors import ArgumentError
+from gemmlab.sim.journal import KINDS
+from gemmlab.sim.replay import BARRIER, UNKNOWN, replayed
+from gemmlab.widgets import Replay, replay
+
+pytestmark = needs.gxx
+STEP = "sgemm_06_swizzled_a"
+SIZE = (128, 128, 32)
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return sim.trace(STEP, *SIZE, journal=True)
+
+
+@pytest.fixture(scope="module")
+def run(trace):
+    return replayed(trace)
+
+
+def test_every_request_of_the_trace_is_a_step(trace, run):
+    for op in ("ld.shared", "st.shared", "ld.global", "st.global"):
+        steps = [s for steps in run.warps for s in steps if KINDS[s.kind] == op]
+        assert len(steps) == trace.totals()[op]["requests"]
+
+
+def test_a_barrier_ends_for_all_when_the_last_has_come(run):
+    barriers = [[s for s in steps if s.kind == BARRIER] for steps in run.warps]
+    for together in zip(*barriers, strict=True):
+        assert len({s.until for s in together}) == 1
+        assert max(s.tick for s in together) + 1 == together[0].until
+    for steps in run.warps:
+        assert all(a.until == b.tick for a, b in itertools.pairwise(steps))
+
+
+def test_loads_read_what_the_matrices_have(trace, run):
+    A, B, _ = sim.integer_matrices(*SIZE)
+    seen = run.values["global"][0]
+    for name, matrix in (("A", A), ("B", B)):
+        start = next(place.start for place in trace.places if place.name == name)
+        flat = matrix.ravel()
+        assert [seen[start + 4 * i] for i in range(flat.size)] == flat.astype(int).tolist()
+
+
+def test_shared_memory_has_the_tile_of_its_epoch(trace, run):
+    """Rows of sB are rows of B: of the first k tile, and two barriers later of the second."""
+    _, B, _ = sim.integer_matrices(*SIZE)
+    start = next(place.start for place in trace.places if place.name == "sB")
+    for tile, epoch in enumerate(sorted(run.values["shared"])):
+        seen = run.values["shared"][epoch]
+        found = [seen[start + 4 * i] for i in range(16 * 128)]
+        assert found == B[16 * tile : 16 * tile + 16].astype(int).ravel().tolist()
+        assert UNKNOWN not in found
+
+
+def test_bfloat16_values_are_read_as_such():
+    run = replayed(sim.trace("hgemm_02_block_tiling", 32, 32, 32, journal=True), "bfloat16")
+    A, *_ = sim.integer_matrices(32, 32, 32, types=sim.precisions.PRECISIONS["fp32"])
+    values = np.array(list(run.values["global"][0].values()))
+    assert set(values.tolist()) <= set(range(-4, 5))
+    assert np.isin(A.astype(int), values).all()
+
+
+def test_a_trace_without_a_journal_is_refused():
+    with pytest.raises(ArgumentError, match="journal=True"):
+        Replay(sim.trace(STEP, *SIZE))
+
+
+def test_a_warp_that_is_not_there_is_refused(trace):
+    with pytest.raises(ArgumentError, match=r"warp: got 8, .*0 to 7"):
+        Replay(trace, warp=8)
+
+
+def test_a_page_can_carry_it():
+    widget = replay(STEP)  # 128x128x64
+    assert len(widget.to_html()) < 300_000
+    assert "warp 0: line" in widget.summary()

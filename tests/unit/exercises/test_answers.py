@@ -1,0 +1,39 @@
+"""No wrong answer and no cheat that is written down is accepted, and every solution is."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from sampling import sampled
+from wrong_answers import Answer, answers, solutions, verdict
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
+
+
+def test_each_exercise_has_three_wrong_answers_and_two_cheats():
+    kinds = Counter((one.chapter, one.exercise, one.cheat) for one in answers())
+    few = [
+        (*exercise, cheat)
+        for exercise in solutions()
+        for cheat in (False, True)
+        if kinds[(*exercise, cheat)] < (2 if cheat else 3)
+    ]
+    assert not few
+
+
+@pytest.mark.parametrize("answer", sampled(answers(), of=40))
+def test_is_not_accepted(answer: Answer):
+    said = verdict(answer.chapter, answer.exercise, answer)
+    assert not said.solved, said
+    assert "does not stand in" not in said.message, said
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("chapter", "exercise"), solutions())
+def test_the_solution_is_accepted(chapter: str, exercise: int):
+    setup = next(one.setup for one in answers() if one.chapter == chapter)
+    assert verdict(chapter, exercise, setup=setup).solved

@@ -1,0 +1,94 @@
+"""What judges see in the order of a kernel's events: of steps of which it is known."""
+
+from __future__ import annotations
+
+import pytest
+
+import gemmlab as lab
+from gemmlab.exercises.flow import Seen, buffers
+from gemmlab.exercises.kernel import _journaled
+from gemmlab.exercises.properties import NotYetError
+
+EX = lab.exercises
+SERIAL, DOUBLE = "sgemm_03_block_tiling", "sgemm_08_double_buffer"
+ASYNC, ENGINE = "sgemm_14_async_double_buffer", "tma_01_load"
+_seen: dict[str, Seen] = {}
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
+
+
+def seen(name: str) -> Seen:
+    if name not in _seen:
+        _seen[name] = _journaled(lab.kernel(name), (1, 1))
+    return _seen[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "condition", "note"),
+    [
+        (DOUBLE, EX.ahead(1), "loads are issued 1 tile ahead"),
+        (DOUBLE, EX.overlap(1), "the products of 1 tile run"),
+        (DOUBLE, EX.barriers(1), "1 barrier per k tile"),
+        (DOUBLE, EX.stages(2), "2 k tiles in shared memory"),
+        (DOUBLE, EX.outputs(8, 8), "each thread stores 8 x 8"),
+        (SERIAL, EX.stages(1), "1 k tile in"),
+        (SERIAL, EX.barriers(2), "2 barriers"),
+        (SERIAL, EX.block_tile(32, 32), "a block makes"),
+        (SERIAL, EX.reads_once(), "loaded once"),
+        (ASYNC, EX.overlap(1), "the products of 1 tile"),
+        (ASYNC, EX.only("cp.async.global"), "come by cp.async.global"),
+        (ASYNC, EX.widths(cp_async_global=16), "16 bytes a lane"),
+        (ENGINE, EX.stages(3), "3 k tiles"),
+        (ENGINE, EX.overlap(1), "while a tile is loaded"),
+        (ENGINE, EX.requests("tma.load", 3), "3 requests of tma.load"),
+        (ENGINE, EX.products(without="wmma"), "mma.sync a block"),
+    ],
+)
+def test_what_a_step_does_is_seen(name, condition, note):
+    assert note in condition.look(seen(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "condition", "why"),
+    [
+        (SERIAL, EX.ahead(1), "0 tiles are still to be multiplied"),
+        (SERIAL, EX.overlap(1), "the products of 0 tiles"),
+        (SERIAL, EX.barriers(1), "passes 2 barriers per k tile; at most 1 is"),
+        (SERIAL, EX.stages(2), "room for 1 k tile"),
+        (SERIAL, EX.outputs(2, 1), "stores 1 element of C, in 1 row and 1 column"),
+        (SERIAL, EX.only("cp.async.global"), "still reads A or B by ld.global"),
+        (SERIAL, EX.widths(ld_global=16), "moves 4 bytes a lane"),
+        (SERIAL, EX.products(), "issue 0 mma.sync"),
+        (DOUBLE, EX.stored_before_products(), "behind the products"),
+        (DOUBLE, EX.block_tile(64, 64), "4096 of them in its tile"),
+        (ASYNC, EX.barriers(1), "2 barriers"),
+        (ENGINE, EX.stages(2), "room for 3 k tiles"),
+        (ENGINE, EX.requests("tma.load", 2), "3 requests"),
+    ],
+)
+def test_what_a_step_does_not_do_is_said(name, condition, why):
+    with pytest.raises(NotYetError, match=why):
+        condition.look(seen(name))
+
+
+def test_a_tile_of_which_no_thread_fetches_a_part_is_no_tile():
+    wrong = Seen(seen(SERIAL).trace, (32, 32, 1))
+    with pytest.raises(NotYetError, match="no thread fetches every k tile"):
+        EX.overlap(1).look(wrong)
+    assert buffers(seen(SERIAL)) == 1
+
+
+def test_the_order_of_blocks():
+    by_rows = EX.order(lambda t, rows, columns: (t // columns, t % columns), grid=(2, 3))
+    by_columns = EX.order(lambda t, rows, columns: (t % rows, t // rows), grid=(2, 3))
+    run = _journaled(lab.kernel(SERIAL), (2, 3))
+    assert "as asked for" in by_rows.look(run)
+    with pytest.raises(NotYetError, match=r"block 1 computes tile \(0, 1\)"):
+        by_columns.look(run)
+
+
+def test_a_trace_without_a_journal_has_no_events():
+    assert not len(lab.trace(SERIAL, 32, 32, 32).events().rows)

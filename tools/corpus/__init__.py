@@ -1,0 +1,1 @@
+"""Public CUDA kernels as a regression test: `python -m tools.corpus`."""
