@@ -7,6 +7,7 @@ import pytest
 from step_cases import StepCase
 
 from gemmlab import sim
+from gemmlab.core.layout import LAYOUTS
 from gemmlab.core.precision import PRECISIONS
 from gemmlab.steps import registry
 
@@ -40,6 +41,70 @@ def test_consumers_that_take_turns_miss_none_where_there_are_no_products(name, c
     """The warps of a consumer meet in the products alone: one may be late for its turn."""
     trace, right = traced(case_of(name), (192, 264, 0), 2, config=config)
     assert right and trace.findings == ()
+
+
+def laid(layout: str, sizes: tuple[int, int, int], precision: str = "bf16", changes=None, **how):
+    """As traced, of the last step with A and B in a layout."""
+    case, number = case_of(ANY_SHAPE, precision), LAYOUTS.index(layout)
+    launch = case.program.launch(precision, layout)
+    path = case.program.source.path
+    module = sim.compile_source(path, launch, workspace=True, changes=changes)
+    (*both, C), plain = case.matrices(*sizes), sim.integer_matrices(*sizes)
+    A, B = (
+        np.ascontiguousarray(matrix.T) if letter == "t" else matrix
+        for matrix, letter in zip(both, layout, strict=True)
+    )
+    trace = module.trace(A, B, C, *sizes, 2.0, -1.0, layout=number, **how)
+    return trace, np.array_equal(C, case.rounded(2.0 * (plain[0] @ plain[1]) - plain[2]))
+
+
+PLANS = range(len(registry.get(ANY_SHAPE).configs))
+# The last one has rows at multiples of 16 bytes in each layout, the one before in none.
+ODD = [(1, 1, 1), (70, 130, 0), (65, 257, 63), (136, 264, 200)]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("config", PLANS)
+def test_every_plan_takes_every_layout(layout, config):
+    for sizes in ODD:
+        trace, right = laid(layout, sizes, config=config, sms=2)
+        assert right and trace.findings == (), sizes
+        assert [line for line in trace.lines if line.conflicts] == []
+
+
+@pytest.mark.parametrize(
+    ("layout", "precision"), [("tn", "fp16_fp32"), ("tt", "bf16_fp32"), ("nt", "fp16")]
+)
+def test_layouts_in_other_precisions(layout, precision):
+    for config, sizes in enumerate((*ODD, *ODD[2:])):
+        trace, right = laid(layout, sizes, precision, config=config, sms=2)
+        assert right and trace.findings == (), sizes
+
+
+# (M, N, K), SMs and the plan; a tile of C has up to 66 pieces.
+CUT_SMALL = [((128, 128, 4096), 132, 4), ((16, 768, 1024), 132, 2), ((200, 136, 1000), 8, 2)]
+
+
+@pytest.mark.parametrize(("sizes", "sms", "config"), CUT_SMALL)
+def test_a_second_kernel_adds_the_pieces_of_small_tiles(sizes, sms, config):
+    trace, right = laid("nn", sizes, config=config, sms=sms)
+    assert right and trace.findings == ()
+    broken = {"leave_sums(sums.all(), slots + own * S::PIECE)": ";"}
+    assert not laid("nn", sizes, config=config, sms=sms, changes=broken)[1]
+
+
+# What is changed in the last step's kernel, or in the layout that one side believes in.
+WRONG_LAYOUTS = {
+    "products take A for K-major": ("tn", {"S::BN, S::LAYOUT> sums": "S::BN, 0> sums"}),
+    "products take B for MN-major": ("nt", {"S::BN, S::LAYOUT> sums": "S::BN, 0> sums"}),
+    "both the other way round": ("tt", {"S::BN, S::LAYOUT> sums": "S::BN, 0> sums"}),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_LAYOUTS)
+def test_a_layout_that_only_the_loads_know_gives_wrong_values(what):
+    layout, changes = WRONG_LAYOUTS[what]
+    assert not laid(layout, (136, 264, 200), changes=changes, config=0, sms=2)[1]
 
 
 # On two SMs, in 16 bits. What is changed, and the kind of the finding; "" where only values tell.
