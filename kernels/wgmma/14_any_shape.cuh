@@ -127,16 +127,15 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     AnyRing<TC> store_ring(smem + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES, out);
     LateStore<TC, S::BN / 2, AnyRing<TC>> late(store_ring, &maps.c);
     Turns<S> turns(turns_addr, wg_id);
-    if (first == 1) ring.skip(depth_of(0));
     for (int i = first; i < works; i += S::TILES) {
       const Work work = share.work(team, i);
       const int depth = depth_of(i);
+      if (S::TURNS && i > 0) ring.skip(depth_of(i - 1));  // which the other consumer has
       turns.wait();
       const uint32_t used_addr = sums.template start_tiles<S::template LATE<TC> ? late.PIECES : 0>(
           ring, depth, release, [&](int piece) { late.put(piece); });
       turns.pass();
       sums.finish_tiles(used_addr, depth, release);
-      if constexpr (S::TURNS) ring.skip(depth_of(i + 1));
       // [/consume]
       // [fixup]
       if (depth < share.depth) {

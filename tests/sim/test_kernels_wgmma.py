@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 from step_cases import StepCase
 
 from gemmlab import sim
 from gemmlab.core.layout import LAYOUTS
+from gemmlab.core.paths import kernels_folder
 from gemmlab.core.precision import PRECISIONS
 from gemmlab.steps import registry
 
@@ -43,11 +46,18 @@ def test_consumers_that_take_turns_miss_none_where_there_are_no_products(name, c
     assert right and trace.findings == ()
 
 
-def laid(layout: str, sizes: tuple[int, int, int], precision: str = "bf16", changes=None, **how):
-    """As traced, of the last step with A and B in a layout."""
+def laid(
+    layout: str,
+    sizes: tuple[int, int, int],
+    precision: str = "bf16",
+    path=None,
+    changes=None,
+    **how,
+):
+    """As traced, of the last step with A and B in a layout. path: of a changed copy of it."""
     case, number = case_of(ANY_SHAPE, precision), LAYOUTS.index(layout)
     launch = case.program.launch(precision, layout)
-    path = case.program.source.path
+    path = path or case.program.source.path
     module = sim.compile_source(path, launch, workspace=True, changes=changes)
     (*both, C), plain = case.matrices(*sizes), sim.integer_matrices(*sizes)
     A, B = (
@@ -82,7 +92,7 @@ def test_layouts_in_other_precisions(layout, precision):
 
 
 # (M, N, K), SMs and the plan; a tile of C has up to 66 pieces.
-CUT_SMALL = [((128, 128, 4096), 132, 4), ((16, 768, 1024), 132, 2), ((200, 136, 1000), 8, 2)]
+CUT_SMALL = [((128, 128, 4096), 132, 4), ((16, 384, 3072), 132, 2), ((200, 136, 3000), 6, 2)]
 
 
 @pytest.mark.parametrize(("sizes", "sms", "config"), CUT_SMALL)
@@ -93,18 +103,29 @@ def test_a_second_kernel_adds_the_pieces_of_small_tiles(sizes, sms, config):
     assert not laid("nn", sizes, config=config, sms=sms, changes=broken)[1]
 
 
-# What is changed in the last step's kernel, or in the layout that one side believes in.
+# A layout, a file beside the last step's, and what is changed in it.
+TILE_FILE, LOAD_FILE = "warpgroup_tile.cuh", "cluster_load.cuh"
 WRONG_LAYOUTS = {
-    "products take A for K-major": ("tn", {"S::BN, S::LAYOUT> sums": "S::BN, 0> sums"}),
-    "products take B for MN-major": ("nt", {"S::BN, S::LAYOUT> sums": "S::BN, 0> sums"}),
-    "both the other way round": ("tt", {"S::BN, S::LAYOUT> sums": "S::BN, 0> sums"}),
+    "A without its transpose bit": ("tn", TILE_FILE, "T, MN_A, MN_B>", "T, false, MN_B>"),
+    "B with a transpose bit": ("nt", TILE_FILE, "T, MN_A, MN_B>", "T, MN_A, true>"),
+    "the next k of A along the row": ("tn", TILE_FILE, "MN_A ? NEXT_MN : NEXT_K", "NEXT_K"),
+    "the next k of B two patterns on": ("tt", TILE_FILE, "MN_B ? NEXT_MN : NEXT_K", "NEXT_MN"),
+    "only the first box of A": ("tn", LOAD_FILE, "first + line / 64 * 64 :", "first :"),
+    "both blocks bring the same columns": ("nt", LOAD_FILE, "rank * Boxes::EACH + i", "i"),
 }
 
 
 @pytest.mark.parametrize("what", WRONG_LAYOUTS)
-def test_a_layout_that_only_the_loads_know_gives_wrong_values(what):
-    layout, changes = WRONG_LAYOUTS[what]
-    assert not laid(layout, (136, 264, 200), changes=changes, config=0, sms=2)[1]
+def test_a_layout_that_one_side_mistakes_gives_wrong_values(what, tmp_path):
+    layout, file, old, new = WRONG_LAYOUTS[what]
+    copy = tmp_path / "kernels"
+    shutil.copytree(kernels_folder(), copy)
+    header = copy / "common/tile" / file
+    text = header.read_text()
+    assert text.count(old) == 1
+    header.write_text(text.replace(old, new))
+    path = copy / registry.get(ANY_SHAPE).file
+    assert not laid(layout, (264, 264, 200), path=path, config=0, sms=2)[1]
 
 
 # On two SMs, in 16 bits. What is changed, and the kind of the finding; "" where only values tell.
