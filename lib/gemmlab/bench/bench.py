@@ -57,8 +57,9 @@ def bench(
     kernel back to back for `seconds` (5) and keeps the last third. samples: timings of each kernel
     at each size. seconds: in the first mode the most that a kernel may take at a size (1).
     baselines: may also have "cublas_tf32", with inputs rounded to TF32. clock: on a GPU, also count
-    cycles, by a second build that reads clocks. layout: "nn", or "nt" with B as a transposed view,
-    also for cuBLAS. gpu: show what was recorded on that GPU, "H200", even if we could measure.
+    cycles, by a second build that reads clocks. layout: "nn"; "nt" with B as a transposed view,
+    "tn" with A, "tt" with both, also for cuBLAS. gpu: show what was recorded on that GPU, "H200",
+    even if we could measure.
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """

@@ -7,8 +7,8 @@ days:
 
 - benchmark, experiments, subtiles, power, shapes, layouts: what `BenchResult.to_dict` gives, and
   digests of the sources; benchmark may also have steps of an earlier family, to compare with in one
-  run; shapes has the steps that take any shape, at awkward ones; layouts those that take B as (N,
-  K), in each of their layouts; subtiles also has what ptxas said of each variant;
+  run; shapes has the steps that take any shape, at awkward ones; layouts those that take A or
+  B transposed, in each of their layouts; subtiles also has what ptxas said of each variant;
 - tuning: every configuration of the steps that have several, as `TuningTrial.to_dict` gives them;
 - pitfalls: one product timed in several ways;
 - faults: what mistakes with the copy engine did, how fast those are that did none, and for how long
