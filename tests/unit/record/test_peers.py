@@ -82,7 +82,7 @@ def test_deepgemm_needs_cutlass(checkout, monkeypatch):
         (["--fastcu", "{tmp}"], "is no checkout of fast.cu: examples/matmul/matmul_12.cuh"),
         (["--built", "{tmp}", "--build-only"], "there is no built driver in"),
         *(
-            (["--sizes", text], "give cubes|integer")
+            (["--sizes", text], "cubes, as in 1024,4096")
             for text in ("4k", "", "0", "12x13", "1.5", "-5")
         ),
         *((["--modes", text], "allowed are interleaved") for text in ("fast", "", "burst,")),
