@@ -27,7 +27,7 @@ PINS = $(BIN)/uv pip compile --quiet --python-version 3.11 --no-emit-index-url \
 FUZZ_CASES ?= 100000
 FUZZ_LAUNCHES ?= 20000
 
-.PHONY: help book html serve quick test lint lab notebooks widgets tables reference record machine-code \
+.PHONY: help book html serve quick test lint lab notebooks widgets tables reference record peers machine-code \
   test-gpu campaign mutants fuzz pins wheel format clean distclean system linux book-env test-env \
   lab-env test-code test-notebooks test-browser
 
@@ -52,6 +52,8 @@ help:
 	@echo '  make tables     the table of systems in README.md and the book'
 	@echo '  make reference  the page of all public names, executed'
 	@echo '  make record     measure all kernels on this GPU into book/measurements/'
+	@echo '  make peers      the last steps beside CUTLASS, DeepGEMM and fast.cu, built from the checkouts in'
+	@echo '                  CUTLASS=dir DEEPGEMM=dir FASTCU=dir (BUILT=dir: or from built drivers)'
 	@echo '  make machine-code  the digests of what nvcc makes of the kernels'
 	@echo '  make pins       requirements*.txt from pyproject.toml'
 	@echo '  make wheel      the package, with kernels and recordings, into dist/'
@@ -153,6 +155,13 @@ record: book-env
 	$(PY) -m gemmlab record
 	$(PY) -m gemmlab record --family hgemm
 	$(PY) -m gemmlab record --family tma
+	$(PY) -m gemmlab record --family wgmma
+
+# Other people's kernels, from checkouts given by path; what is not given is left out.
+peers: book-env
+	$(PY) -m tools.peers $(if $(CUTLASS),--cutlass '$(CUTLASS)') $(if $(DEEPGEMM),--deepgemm '$(DEEPGEMM)') \
+	  $(if $(FASTCU),--fastcu '$(FASTCU)') $(if $(BUILT),--built '$(BUILT)') \
+	  $(if $(SIZES),--sizes $(SIZES)) $(if $(MODES),--modes $(MODES))
 
 machine-code: book-env
 	$(PY) -m tools.machine_code

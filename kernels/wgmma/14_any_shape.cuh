@@ -1,7 +1,9 @@
-// wgmma_14_any_shape: any M, N, K and any alignment, with the plan that fits.
+// wgmma_14_any_shape: any M, N, K, any alignment and layout, with the plan that fits.
 //
-// Change: one loop for four plans: 128x256 with a deferred write-back, 256x192, 64x128 for small
-//   products, and 128x128 in turns. A plan is a type: tile, stages, consumers, cluster, order.
+// Change: one loop for six plans: 128x256 and 128x192 with a deferred write-back, 256x192, 128x128
+//   in turns, and for small products 64x128 and 64x64, whose pieces a second kernel adds up. A plan
+//   is a type: tile, stages, consumers, cluster, order. So is the layout: A or B may lie in memory
+//   as its transpose; its boxes and its descriptor are then the other one's.
 //   Edges need no guards: loads bring zeros, stores are clipped. Where rows of A or B do not begin
 //   at multiples of 16 bytes, the loop runs on a copy in which they do; where rows of C do not,
 //   the lanes write pairs. All plans begin before the grid before has ended, as in wgmma_12_small.
@@ -14,6 +16,7 @@
 #include <ptx/warp.cuh>
 
 #include "../common/launch/host.cuh"
+#include "../common/order/add_last.cuh"
 #include "../common/order/in_step.cuh"
 #include "../common/order/last_wave.cuh"
 #include "../common/order/snake.cuh"
@@ -32,6 +35,9 @@ struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
   static constexpr int STRIP = STRIP_;
   // Of a piece of a cut tile, some 4 us, in k tiles of time.
   static constexpr int PRICE = 10 * 128 * 256 / (BM * BN);
+  // Pieces of small tiles are added up by a second kernel, which takes some 2 us.
+  static constexpr bool ADDED = BM * BN <= 64 * 128;
+  static constexpr int ADDING = ADDED ? 16 * 64 * 128 / (BM * BN) : 0;
   static constexpr bool TURNS = TURNS_;
   static constexpr int TILES = TURNS ? CONSUMERS : 1;  // at a time
   static constexpr int ROWS = BM / CONSUMERS * TILES;  // of a consumer
@@ -43,7 +49,7 @@ struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
   // Whether a tile waits in registers for the next one. 192 sums leave no room for that, and a
   // small tile has none that follows.
   template <class TC>
-  static constexpr bool LATE = is_half<TC> && ROWS == 64 && BN == 256;
+  static constexpr bool LATE = is_half<TC> && ROWS == 64 && BN >= 192;
 };
 
 // Whose turn it is, of two consumers: an mbarrier each, behind those of the ring.
@@ -117,27 +123,31 @@ __global__ void __launch_bounds__(S::THREADS, 1)
       const Work work = share.work(team, i);
       return __shfl_sync(0xffffffffu, work.end - work.begin, 0);
     };
-    WarpgroupTile<T, S::BM, S::ROWS, S::BN> sums(smem_addr(smem), own_row);
+    WarpgroupTile<T, S::BM, S::ROWS, S::BN, S::LAYOUT> sums(smem_addr(smem), own_row);
     AnyRing<TC> store_ring(smem + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES, out);
     LateStore<TC, S::BN / 2, AnyRing<TC>> late(store_ring, &maps.c);
     Turns<S> turns(turns_addr, wg_id);
-    if (first == 1) ring.skip(depth_of(0));
     for (int i = first; i < works; i += S::TILES) {
       const Work work = share.work(team, i);
       const int depth = depth_of(i);
+      if (S::TURNS && i > 0) ring.skip(depth_of(i - 1));  // which the other consumer has
       turns.wait();
       const uint32_t used_addr = sums.template start_tiles<S::template LATE<TC> ? late.PIECES : 0>(
           ring, depth, release, [&](int piece) { late.put(piece); });
       turns.pass();
       sums.finish_tiles(used_addr, depth, release);
-      if constexpr (S::TURNS) ring.skip(depth_of(i + 1));
       // [/consume]
       // [fixup]
       if (depth < share.depth) {
         const int at = (share.cut_tile(work) * S::CLUSTER + rank) * S::PARTS + part;
-        if (!join_pieces(sums.all(), pieces + (size_t)at * share.slots() * S::PIECE + lane_id,
-                         arrived + at, share.piece(work, team), share.pieces(work), lane_id))
+        const int own = share.piece(work, team), count = share.pieces(work);
+        float4* slots = pieces + (size_t)at * share.slots() * S::PIECE + lane_id;
+        if constexpr (S::ADDED) {
+          if (order[work.tile].x * S::BM + part * 16 < out.M)
+            leave_sums(sums.all(), slots + own * S::PIECE);
           continue;
+        }
+        if (!join_pieces(sums.all(), slots, arrived + at, own, count, lane_id)) continue;
       }
       // [/fixup]
       // [store]
@@ -161,13 +171,15 @@ __global__ void __launch_bounds__(S::THREADS, 1)
 }
 
 // [plans]
-constexpr int PLANS = 4;
+constexpr int PLANS = 6;
 template <class F>
 auto with_plan(int plan, F f) {
   if (plan == 0) return f(Plan<128, 256, 4, 2, 2, 8>());
   if (plan == 1) return f(Plan<256, 192, 3, 2, 2, 4>());
   if (plan == 2) return f(Plan<64, 128, 8, 1, 1, 32>());
-  return f(Plan<128, 128, 6, 2, 1, 16, true>());
+  if (plan == 3) return f(Plan<128, 128, 6, 2, 1, 16, true>());
+  if (plan == 4) return f(Plan<64, 64, 8, 1, 1, 32>());
+  return f(Plan<128, 192, 4, 2, 2, 8>());
 }
 // [/plans]
 
@@ -176,7 +188,7 @@ auto with_plan(int plan, F f) {
 #include "14_any_shape_host.cuh"  // choose, order_of, share_of, counters and run
 
 // The copies, the pieces of each tile that is cut, and the counters.
-template <class T, class TC>
+template <class T, class TC, int LAYOUT = 0>
 inline size_t workspace_wgmma_14_any_shape(const GemmArgs& g) {
   using namespace wgmma_14_any_shape;
   return RealignedInputs<T>(g).bytes + with_plan(choose(g), [&](auto of) {
@@ -186,10 +198,10 @@ inline size_t workspace_wgmma_14_any_shape(const GemmArgs& g) {
          });
 }
 
-template <class T, class TC>
+template <class T, class TC, int LAYOUT = 0>
 inline cudaError_t launch_wgmma_14_any_shape(const GemmArgs& g, cudaStream_t stream) {
   using namespace wgmma_14_any_shape;
   static_assert(is_half<T>, "16-bit inputs");
   const RealignedInputs<T> p(g);
-  return with_plan(choose(g), [&](auto of) { return run<T, TC, decltype(of)>(p, stream); });
+  return with_plan(choose(g), [&](auto of) { return run<T, TC, decltype(of), LAYOUT>(p, stream); });
 }

@@ -1,6 +1,7 @@
 // wgmma_14_any_shape on the host: which plan runs, and its launch. 14_any_shape.cuh includes it
 // behind its kernel and its plans.
 #pragma once
+#include "../common/launch/dependent_launch.cuh"
 #include "../common/launch/device_attribute.cuh"
 #include "../common/launch/shared_memory.cuh"
 #include "../common/launch/team_launch.cuh"
@@ -19,15 +20,16 @@ LastWave share_of(const GemmArgs& g) {
   const int tiles = order_of<S>(g).tiles();
   const int most = device_attribute(cudaDevAttrMultiProcessorCount) / S::CLUSTER;
   return LastWave(tiles, ceil_div(g.K, S::BK), S::TURNS && g.K == 0 ? max(tiles, most) : most,
-                  S::PRICE);
+                  S::PRICE, S::ADDING);
 }
 
 // [choice]
 // Cycles that a plan takes: of a k tile 1,024 for 128x256, and a little more in hundredths where
 // the L2 has to give more for it; of a tile's end; of the first tile's beginning and the last one's
 // end.
-constexpr int COST[PLANS] = {100, 101, 112, 104}, END[PLANS] = {400, 3300, 2000, 300};
-constexpr int ONCE[PLANS] = {8000, 12000, 3000, 4000};
+constexpr int COST[PLANS] = {100, 101, 112, 104, 150, 104};
+constexpr int END[PLANS] = {400, 3300, 2000, 300, 1500, 400};
+constexpr int ONCE[PLANS] = {8000, 12000, 3000, 4000, 3000, 7000};
 // From here on power is what counts, and the plan that reads least.
 constexpr double LARGE = 1e12;
 
@@ -60,13 +62,21 @@ size_t pieces_bytes(const LastWave& share) {
 }
 template <class S>
 size_t counters(const LastWave& share) {
-  return parts<S>(share) + S::steps(share);
+  return (S::ADDED ? 0 : parts<S>(share)) + S::steps(share);
 }
 
+// A plan for a layout of A and B, that of the arguments.
+template <class Plan, int LAYOUT_>
+struct Laid : Plan {
+  static constexpr int LAYOUT = LAYOUT_;
+};
+
 // [run]
-template <class T, class TC, class S>
+template <class T, class TC, class Plan, int LAYOUT>
 cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
+  using S = Laid<Plan, LAYOUT>;
   const GemmArgs& g = p.g;
+  if (g.layout != LAYOUT) return cudaErrorInvalidValue;
   TC* C = static_cast<TC*>(g.C);
   const bool by_engine = is_half<TC> && g.N % 8 == 0 && p.aligned(C);
   const Output<TC> out = {C, g.M, g.N, g.alpha, g.beta, by_engine};
@@ -83,9 +93,16 @@ cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
   if (count > 0) error = cudaMemsetAsync(arrived, 0, count * sizeof(int), stream);
   if (error == cudaSuccess) error = p.copy(stream);
   if (error != cudaSuccess) return error;
-  return launch_teams(kernel<T, TC, S>, share.teams, S::CLUSTER, dim3(S::THREADS), S::SMEM_BYTES,
-                      stream, maps, out, order_of<S>(g), share, pieces, arrived,
-                      arrived + parts<S>(share));
+  int* begun = arrived + count - S::steps(share);
+  error = launch_teams(kernel<T, TC, S>, share.teams, S::CLUSTER, dim3(S::THREADS), S::SMEM_BYTES,
+                       stream, maps, out, order_of<S>(g), share, pieces, arrived, begun);
+  if constexpr (S::ADDED) {
+    const unsigned groups = parts<S>(share) * (S::PIECE / 32);  // of 16x8
+    if (error == cudaSuccess && groups > 0)
+      error = launch_dependent(add_last_tiles<TC, S>, dim3(groups), dim3(32 * ADDERS), 0, stream,
+                               out, order_of<S>(g), share, pieces);
+  }
+  return error;
 }
 // [/run]
 

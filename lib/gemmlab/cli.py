@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from .bench.bench import MODES
 from .bench.bench import bench as run_bench
 from .bench.tune import tune as run_tune
 from .check.check import check as check_one
@@ -205,10 +206,11 @@ def check(
 @click.option("--sizes", type=Sizes(), default="4096", show_default=True)
 @click.option(
     "--mode",
-    type=click.Choice(["interleaved", "burst", "sustained"]),
+    type=click.Choice(MODES),
     default="interleaved",
     show_default=True,
-    help="In turns with cuBLAS; ten launches after a rest; or seconds of steady load.",
+    help="In turns with cuBLAS; ten launches after a rest; seconds of steady load; or in turns, "
+    "24 launches in a CUDA graph.",
 )
 @click.option("--warm-l2", is_flag=True, help="Leave the inputs in L2 between launches.")
 @click.option("--samples", type=click.IntRange(1), default=50, show_default=True)

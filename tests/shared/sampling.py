@@ -10,17 +10,21 @@ import pytest
 
 
 def sampled(
-    cases: Sequence[Any], of: int = 4, always: Callable[[Any], bool] = lambda case: False
+    cases: Sequence[Any],
+    of: int = 4,
+    always: Callable[[Any], bool] = lambda case: False,
+    dear: Callable[[Any], bool] = lambda case: False,
 ) -> list:
     """All cases, as parameters of a test; all but one in `of` are marked `campaign`.
 
     Chosen by a hash of the case's text, so that one more step does not change the choice among the
-    others. always: whether a case is run each time.
+    others. always: whether a case is run each time. dear: whether it takes so long that only the
+    campaign runs it.
     """
 
     def chosen(case: Any) -> bool:
         digest = hashlib.sha256(str(case).encode()).digest()
-        return always(case) or int.from_bytes(digest[:4]) % of == 0
+        return always(case) or (int.from_bytes(digest[:4]) % of == 0 and not dear(case))
 
     assert any(map(chosen, cases)), "the sample is empty"
     return [

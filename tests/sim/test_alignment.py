@@ -45,7 +45,7 @@ def right_at(case: StepCase, sizes: tuple, places: tuple, config: int = -1) -> t
     return trace.findings
 
 
-@pytest.mark.parametrize("how", sampled(list(product(ANY_ADDRESS, PLACES))))
+@pytest.mark.parametrize("how", sampled(list(product(ANY_ADDRESS, PLACES)), of=8))
 def test_steps_of_any_address_take_every_one(how):
     (name, precision, config), places = how
     few = registry.get(name).configs[config] if config >= 0 else ""

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
+from sampling import sampled
 from step_cases import StepCase
 
 from gemmlab import sim
+from gemmlab.core.layout import LAYOUTS
+from gemmlab.core.paths import kernels_folder
 from gemmlab.core.precision import PRECISIONS
 from gemmlab.steps import registry
 
@@ -27,7 +32,7 @@ def traced(case: StepCase, sizes: tuple[int, int, int], sms: int, changes=None, 
     return trace, np.array_equal(C, case.rounded(2.0 * (plain[0] @ plain[1]) - plain[2]))
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", sampled(STEPS, of=3, always=lambda name: name == ANY_SHAPE))
 def test_a_few_tiles_a_block_have_neither_findings_nor_conflicts(name):
     sizes, sms = FOUR_TILES
     trace, right = traced(case_of(name), sizes, sms)
@@ -40,6 +45,88 @@ def test_consumers_that_take_turns_miss_none_where_there_are_no_products(name, c
     """The warps of a consumer meet in the products alone: one may be late for its turn."""
     trace, right = traced(case_of(name), (192, 264, 0), 2, config=config)
     assert right and trace.findings == ()
+
+
+def laid(
+    layout: str,
+    sizes: tuple[int, int, int],
+    precision: str = "bf16",
+    path=None,
+    changes=None,
+    **how,
+):
+    """As traced, of the last step with A and B in a layout. path: of a changed copy of it."""
+    case, number = case_of(ANY_SHAPE, precision), LAYOUTS.index(layout)
+    launch = case.program.launch(precision, layout)
+    path = path or case.program.source.path
+    module = sim.compile_source(path, launch, workspace=True, changes=changes)
+    (*both, C), plain = case.matrices(*sizes), sim.integer_matrices(*sizes)
+    A, B = (
+        np.ascontiguousarray(matrix.T) if letter == "t" else matrix
+        for matrix, letter in zip(both, layout, strict=True)
+    )
+    trace = module.trace(A, B, C, *sizes, 2.0, -1.0, layout=number, **how)
+    return trace, np.array_equal(C, case.rounded(2.0 * (plain[0] @ plain[1]) - plain[2]))
+
+
+PLANS = range(len(registry.get(ANY_SHAPE).configs))
+# The last one has rows at multiples of 16 bytes in each layout, the one before in none.
+ODD = [(1, 1, 1), (70, 130, 0), (65, 257, 63), (136, 264, 200)]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("config", PLANS)
+def test_every_plan_takes_every_layout(layout, config):
+    for sizes in ODD:
+        trace, right = laid(layout, sizes, config=config, sms=2)
+        assert right and trace.findings == (), sizes
+        assert [line for line in trace.lines if line.conflicts] == []
+
+
+@pytest.mark.parametrize(
+    ("layout", "precision"), [("tn", "fp16_fp32"), ("tt", "bf16_fp32"), ("nt", "fp16")]
+)
+def test_layouts_in_other_precisions(layout, precision):
+    for config, sizes in enumerate((*ODD, *ODD[2:])):
+        trace, right = laid(layout, sizes, precision, config=config, sms=2)
+        assert right and trace.findings == (), sizes
+
+
+# (M, N, K), SMs and the plan; a tile of C has up to 66 pieces.
+CUT_SMALL = [((128, 128, 4096), 132, 4), ((16, 384, 3072), 132, 2), ((200, 136, 3000), 6, 2)]
+
+
+@pytest.mark.parametrize(("sizes", "sms", "config"), CUT_SMALL)
+def test_a_second_kernel_adds_the_pieces_of_small_tiles(sizes, sms, config):
+    trace, right = laid("nn", sizes, config=config, sms=sms)
+    assert right and trace.findings == ()
+    broken = {"leave_sums(sums.all(), slots + own * S::PIECE)": ";"}
+    assert not laid("nn", sizes, config=config, sms=sms, changes=broken)[1]
+
+
+# A layout, a file beside the last step's, and what is changed in it.
+TILE_FILE, LOAD_FILE = "warpgroup_tile.cuh", "cluster_load.cuh"
+WRONG_LAYOUTS = {
+    "A without its transpose bit": ("tn", TILE_FILE, "T, MN_A, MN_B>", "T, false, MN_B>"),
+    "B with a transpose bit": ("nt", TILE_FILE, "T, MN_A, MN_B>", "T, MN_A, true>"),
+    "the next k of A along the row": ("tn", TILE_FILE, "MN_A ? NEXT_MN : NEXT_K", "NEXT_K"),
+    "the next k of B two patterns on": ("tt", TILE_FILE, "MN_B ? NEXT_MN : NEXT_K", "NEXT_MN"),
+    "only the first box of A": ("tn", LOAD_FILE, "first + line / 64 * 64 :", "first :"),
+    "both blocks bring the same columns": ("nt", LOAD_FILE, "rank * Boxes::EACH + i", "i"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_LAYOUTS)
+def test_a_layout_that_one_side_mistakes_gives_wrong_values(what, tmp_path):
+    layout, file, old, new = WRONG_LAYOUTS[what]
+    copy = tmp_path / "kernels"
+    shutil.copytree(kernels_folder(), copy)
+    header = copy / "common/tile" / file
+    text = header.read_text()
+    assert text.count(old) == 1
+    header.write_text(text.replace(old, new))
+    path = copy / registry.get(ANY_SHAPE).file
+    assert not laid(layout, (264, 264, 200), path=path, config=0, sms=2)[1]
 
 
 # On two SMs, in 16 bits. What is changed, and the kind of the finding; "" where only values tell.
@@ -136,7 +223,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("what", MISTAKES)
+@pytest.mark.parametrize("what", sampled(list(MISTAKES)))
 def test_a_mistake_is_found(what):
     name, sizes, changes, kind = MISTAKES[what]
     trace, right = traced(case_of(name), sizes, 2, changes)

@@ -323,6 +323,7 @@ lab.tables.Table(("kernel", "TFLOP/s"), (("mine", "45.6"),), "tn", ("Made up.",)
     "tables.traffic": 'lab.tables.traffic("sgemm_06_swizzled_a")',
     "tables.arbitration": 'lab.tables.arbitration("sgemm_06_swizzled_a")',
     "tables.beside": 'print(*repr(lab.tables.beside()).splitlines()[:4], sep="\\n")',
+    "tables.peers": "lab.tables.peers()",
     "tables.ceilings": "lab.tables.ceilings()",
     "tables.steady": "lab.tables.steady()",
     "tables.main_loops": 'lab.tables.main_loops(["sgemm_15_large_thread_tile"])',

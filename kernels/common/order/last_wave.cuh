@@ -13,14 +13,16 @@ struct LastWave {
   int busiest;  // k tiles of time of the team that takes longest
 
   // price: of a piece that is left in memory, or added there, in k tiles of time, as in Schedule.
+  // adding: of a second kernel that adds up all pieces, if there is one (add_last.cuh).
   // Where nothing is cut, as few teams as finish in the same number of waves.
-  __host__ LastWave(int tiles, int depth, int most, int price) : tiles(tiles), depth(depth) {
+  __host__ LastWave(int tiles, int depth, int most, int price, int adding = 0)
+      : tiles(tiles), depth(depth) {
     const int over = tiles % most;
     int least = depth;
     for (int sharing = 1; over > 0 && sharing <= most - over; ++sharing) {
-      const int each = (price + 1) / 2 + price * (over + sharing) / most;
+      const int each = adding > 0 ? 0 : (price + 1) / 2 + price * (over + sharing) / most;
       const int left = (int)(((long long)sharing * depth - over * each) / (over + sharing));
-      const int time = depth - left + each * (1 + sharing / over);
+      const int time = depth - left + adding + each * (1 + sharing / over);
       if (left <= 0 || (long long)over * left < sharing || time >= least) continue;
       least = time, rest = over, cut = left, helpers = sharing;
     }
@@ -64,6 +66,15 @@ struct LastWave {
   }
 };
 
+// Leaves a warp's sums of a tile in memory: this lane's groups of four, 32 groups from one to the
+// next.
+template <int COUNT>
+__device__ __forceinline__ void leave_sums(const float (&acc)[COUNT], float4* to) {
+#pragma unroll
+  for (int i = 0; i < COUNT / 4; ++i)
+    to[i * 32] = make_float4(acc[i * 4], acc[i * 4 + 1], acc[i * 4 + 2], acc[i * 4 + 3]);
+}
+
 // Leaves a warp's sums of a tile in memory, unless it is the last of `count` warps to arrive: then
 // it returns true, with the sums of all. As add_pieces (stream_k.cuh), where memory and fences are
 // explained; but one of the last two pieces need not leave the registers. So that this changes no
@@ -80,10 +91,7 @@ __device__ __forceinline__ bool join_pieces(float (&acc)[COUNT], float4* pieces,
   const bool stays = own >= count - 2;
   bool last = stays && arrivals(0) == count - 1;
   if (!last) {
-    float4* to = pieces + own * GROUPS * 32;
-#pragma unroll
-    for (int i = 0; i < GROUPS; ++i)
-      to[i * 32] = make_float4(acc[i * 4], acc[i * 4 + 1], acc[i * 4 + 2], acc[i * 4 + 3]);
+    leave_sums(acc, pieces + own * GROUPS * 32);
     __syncwarp();                       // the piece is written,
     if (lane_id == 0) __threadfence();  // and visible before the arrival is
     last = arrivals(1) == count - 1;

@@ -2,25 +2,32 @@
 #pragma once
 #include <ptx/wgmma.cuh>
 
+#include "../launch/host.cuh"
 #include "wgmma_descriptor.cuh"
 
-// ROWS x BN of C, from row m of the tile on. A stage holds BM rows of A, 64 k each, then B in boxes
-// of 64 k and 64 columns; a row of 128 bytes is what the swizzle spans.
-template <class T, int BM, int ROWS, int BN>
+// ROWS x BN of C, from row m of the tile on. A stage holds BM rows of A, then BN columns of B, 64 k
+// deep, in rows of 128 bytes, which the swizzle spans. In memory neighbours of A are along k, those
+// of B are columns, and it is the same here: A is K-major, B is MN-major, in boxes of 64 columns.
+// Where LAYOUT has a matrix turned, it is the other way round.
+template <class T, int BM, int ROWS, int BN, int LAYOUT = 0>
 struct WarpgroupTile {
+  static constexpr bool MN_A = LAYOUT & TURNED_A, MN_B = !(LAYOUT & TURNED_B);
   static constexpr int LINE_BYTES = 128, PATTERN_BYTES = 8 * LINE_BYTES,
-                       BOX_BYTES = 64 * LINE_BYTES;
-  static constexpr int STEPS = 64 / 16;       // k steps of a stage
-  static constexpr int NEXT_A = 16 * 2 / 16;  // the next 16 k, in 16 bytes: along the row,
-  static constexpr int NEXT_B = 2 * PATTERN_BYTES / 16;  // and two patterns further
+                       BOX_BYTES = 64 * LINE_BYTES, UNUSED = 16;
+  static constexpr int STEPS = 64 / 16;  // k steps of a stage
+  // The next 16 k, in 16 bytes: two patterns further, or along the row.
+  static constexpr int NEXT_MN = 2 * PATTERN_BYTES / 16, NEXT_K = 16 * 2 / 16;
+  static constexpr int NEXT_A = MN_A ? NEXT_MN : NEXT_K, NEXT_B = MN_B ? NEXT_MN : NEXT_K;
   static constexpr int HEIGHT = ROWS / 64;
   // acc[i]: 64 rows, laid out as wgmma.cuh says.
   float acc[HEIGHT][BN / 2];
   uint64_t a, b;  // descriptors of stage 0
 
   __device__ WarpgroupTile(uint32_t stage_addr, int m)
-      : a(wgmma_k_major<LINE_BYTES>(stage_addr + m * LINE_BYTES)),
-        b(wgmma_descriptor<LINE_BYTES>(stage_addr + BM * LINE_BYTES, BOX_BYTES, PATTERN_BYTES)) {}
+      : a(wgmma_descriptor<LINE_BYTES>(stage_addr + m * LINE_BYTES, MN_A ? BOX_BYTES : UNUSED,
+                                       PATTERN_BYTES)),
+        b(wgmma_descriptor<LINE_BYTES>(stage_addr + BM * LINE_BYTES, MN_B ? BOX_BYTES : UNUSED,
+                                       PATTERN_BYTES)) {}
   __device__ __forceinline__ void clear() {
 #pragma unroll
     for (int i = 0; i < HEIGHT * BN / 2; ++i) acc[i / (BN / 2)][i % (BN / 2)] = 0.0f;
@@ -36,8 +43,8 @@ struct WarpgroupTile {
     for (int step = 0; step < STEPS; ++step)
 #pragma unroll
       for (int i = 0; i < HEIGHT; ++i)
-        wgmma_m64k16<BN, T, false, true>(acc[i], a + (offset + i * BOX_BYTES) / 16 + step * NEXT_A,
-                                         b + offset / 16 + step * NEXT_B, step > 0 || adds);
+        wgmma_m64k16<BN, T, MN_A, MN_B>(acc[i], a + (offset + i * BOX_BYTES) / 16 + step * NEXT_A,
+                                        b + offset / 16 + step * NEXT_B, step > 0 || adds);
     wgmma_commit();
   }
 

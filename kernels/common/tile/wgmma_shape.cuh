@@ -10,6 +10,7 @@ template <int BM_, int BN_, int STAGES_, int CONSUMERS_, int CLUSTER_>
 struct WgmmaShape {
   static constexpr int BM = BM_, BN = BN_, BK = 64, STAGES = STAGES_, CONSUMERS = CONSUMERS_;
   static constexpr int CLUSTER = CLUSTER_, WM = BM / CONSUMERS;
+  static constexpr int LAYOUT = 0;  // of A and B in memory, as GemmArgs::layout
   static constexpr int THREADS = (CONSUMERS + 1) * 128, WARPS = CONSUMERS * 4;
   static constexpr int A_BYTES = BM * BK * 2;
   static constexpr int STAGE_BYTES = A_BYTES + BN * BK * 2;  // a tile of A, then the boxes of B
@@ -22,9 +23,6 @@ struct WgmmaShape {
   static constexpr int PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
   static_assert(PRODUCER_REGISTERS + 2 * CONSUMER_REGISTERS <= 3 * 168,
                 "else setmaxnreg waits for ever");
-  // Rows of k in a box of B, of 64 columns: as many boxes for each block of the cluster.
-  static constexpr int BOX_ROWS = BN / 64 % CLUSTER == 0 ? BK : BK / CLUSTER;
-  static constexpr int BOX_BYTES = BOX_ROWS * 128, BOXES = BN * BK * 2 / BOX_BYTES / CLUSTER;
   static_assert(WM % 64 == 0 && BN % 64 == 0 && CONSUMERS <= 2, "whole instructions and boxes");
   static_assert(STAGE_BYTES % 1024 == 0 && SMEM_BYTES <= 232448, "the swizzle's pattern, an SM");
 };

@@ -26,7 +26,7 @@ from . import estimated
 from .protocol import Protocol, measure, tf32_off
 from .shapes import Sizes, shapes_of
 
-MODES = ("interleaved", "burst", "sustained")
+MODES = ("interleaved", "burst", "sustained", "graph")
 
 _Kernels = str | Kernel | KernelSpec | Sequence[str | Kernel | KernelSpec]
 
@@ -54,11 +54,13 @@ def bench(
     first kernel's first precision; without kernels, all steps of the first part that has the
     precision run. mode: "interleaved" runs all kernels in turns and writes over the L2 before each
     launch (unless `warm_l2`); "burst" times ten launches after a rest; "sustained" launches each
-    kernel back to back for `seconds` (5) and keeps the last third. samples: timings of each kernel
-    at each size. seconds: in the first mode the most that a kernel may take at a size (1).
+    kernel back to back for `seconds` (5) and keeps the last third; "graph" is "interleaved" with 24
+    launches captured in one CUDA graph, on matrices that take turns. samples: timings of each
+    kernel. seconds: in the first mode the most that a kernel may take at a size (1).
     baselines: may also have "cublas_tf32", with inputs rounded to TF32. clock: on a GPU, also count
-    cycles, by a second build that reads clocks. layout: "nn", or "nt" with B as a transposed view,
-    also for cuBLAS. gpu: show what was recorded on that GPU, "H200", even if we could measure.
+    cycles, by a second build that reads clocks. layout: "nn"; "nt" with B as a transposed view,
+    "tn" with A, "tt" with both, also for cuBLAS. gpu: show what was recorded on that GPU, "H200",
+    even if we could measure.
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """

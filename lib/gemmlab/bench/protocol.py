@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..core.errors import BackendError, LaunchError, WrongResultError
@@ -16,7 +17,7 @@ from ..measurements.rows import OTHER_PRECISION, BenchRow
 from ..run.kernel import Kernel, LaunchPlan
 from .cycles import count, second_builds
 from .interleaving import Budget, burst, interleaved, sustained
-from .timer import GpuTimer, Launch, Timing, batch_size
+from .timer import BATCH_BELOW_US, STEADY_BELOW_US, GpuTimer, Launch, Timing, batch_size
 
 if TYPE_CHECKING:
     import torch
@@ -26,13 +27,21 @@ if TYPE_CHECKING:
 # result is rounded once more, by 0.4 of the unit roundoff in the mean.
 _WRONG = 1e-4
 
+GRAPH_LAUNCHES = 24  # that mode "graph" captures together
+
 
 @dataclass(frozen=True)
 class Entry:
-    """A kernel or baseline: `prepare(A, B, C)` gives a launch on what is then the stream."""
+    """A kernel or baseline: `prepare(A, B, C)` gives a launch on what is then the stream.
+
+    arrange: makes what `prepare` takes of the operands of the run, such as a B that lies otherwise;
+    it runs before anything is timed or captured. layout: how A and B then lie, "" for as they were.
+    """
 
     name: str
     prepare: Callable[..., Callable[[], object]]
+    arrange: Callable[[tuple], tuple] = tuple
+    layout: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,12 +91,18 @@ def tf32_off() -> Iterator[None]:
 
 @alone()
 def measure(
-    handles: dict[str, Kernel], shape: tuple[int, int, int], protocol: Protocol
+    handles: dict[str, Kernel],
+    shape: tuple[int, int, int],
+    protocol: Protocol,
+    others: Sequence[Entry] = (),
 ) -> tuple[list[BenchRow], dict, str]:
-    """Rows of one size, the conditions meanwhile, and a note on what was left out."""
+    """Rows of one size, the conditions meanwhile, and a note on what was left out.
+
+    others: what is neither a step nor a baseline, and takes its turns with them.
+    """
     operands = random_operands(shape, protocol.precision, layout=protocol.layout)
     entries = [Entry(name, handle.launcher) for name, handle in handles.items()]
-    entries.append(Entry("cublas", launch_cublas))
+    entries = [*entries, *others, Entry("cublas", launch_cublas)]
     _refuse_wrong(entries, operands, precision(protocol.precision))
     timer = GpuTimer(cold=protocol.l2 == "cold")
     note = ""
@@ -99,12 +114,15 @@ def measure(
     if "cublas_tf32" in protocol.baselines:
         entries.append(Entry("cublas_tf32", launch_cublas_tf32))
     launches, times_us, ran = _launches(entries, operands, timer, protocol)
-    timings = _run(protocol, launches, timer, times_us, base=len(handles))
+    timings = _run(protocol, launches, timer, times_us, base=len(handles) + len(others))
+    shown = {*handles, *protocol.baselines, *(entry.name for entry in others)}
     rows = [
         _row(launch, timing, shape, protocol, ran.get(launch.name, ""))
         for launch, timing in zip(launches, timings, strict=True)
-        if launch.name in handles or launch.name in protocol.baselines
+        if launch.name in shown
     ]
+    lying = {entry.name: entry.layout for entry in others if entry.layout}
+    rows = [replace(row, layout=lying.get(row.kernel, row.layout)) for row in rows]
     if protocol.clock:
         rows = _with_cycles(rows, handles, operands, timer, protocol)
     return rows, timer.monitor.summary(), note
@@ -115,30 +133,35 @@ def _launches(
 ) -> tuple[list[Launch], list[float], dict[str, str]]:
     """Every entry ready to be timed, the short ones as batches, how long each takes, and the
     configuration that each runs.
-
-    All of fp32 are treated alike, by the fastest of them: a ratio is one of equals. TF32 is so much
-    faster that it would decide for all, so it is batched by its own time.
     """
-    plans = {entry.name: entry.prepare(*operands) for entry in entries}
+    plans = {entry.name: entry.prepare(*entry.arrange(operands)) for entry in entries}
     launches = [Launch(name, plan) for name, plan in plans.items()]
     ran = {name: plan.config for name, plan in plans.items() if isinstance(plan, LaunchPlan)}
     times_us = [timer.estimate(launch) for launch in launches]
-    if protocol.mode == "sustained":
-        return launches, times_us, ran
-    alike = batch_size(
-        min(
-            us
-            for entry, us in zip(entries, times_us, strict=True)
-            if entry.name not in OTHER_PRECISION
-        )
-    )
-    for i, entry in enumerate(entries):
-        batch = batch_size(times_us[i]) if entry.name in OTHER_PRECISION else alike
+    batches = _batches(entries, times_us, protocol.mode)
+    for i, (entry, batch) in enumerate(zip(entries, batches, strict=True)):
         if batch > 1:
             graph = _graph(entry, operands, batch, protocol.l2)
             launches[i] = Launch(entry.name, graph, batch)
             times_us[i] = timer.estimate(launches[i])
     return launches, times_us, ran
+
+
+def _batches(entries: Sequence[Entry], times_us: Sequence[float], mode: str) -> list[int]:
+    """How many launches of each entry share one timing.
+
+    All of fp32 are treated alike, by the fastest of them: a ratio is one of equals. TF32 is so much
+    faster that it would decide for all, so it is batched by its own time.
+    """
+    if mode == "graph":
+        return [GRAPH_LAUNCHES] * len(entries)
+    below_us = STEADY_BELOW_US if mode == "sustained" else BATCH_BELOW_US
+    timed = list(zip(entries, times_us, strict=True))
+    fastest = min(us for entry, us in timed if entry.name not in OTHER_PRECISION)
+    alike = batch_size(fastest, below_us)
+    return [
+        batch_size(us, below_us) if entry.name in OTHER_PRECISION else alike for entry, us in timed
+    ]
 
 
 def _run(
@@ -265,18 +288,18 @@ def _cublaslt(operands: tuple, timer: GpuTimer) -> tuple[Entry | None, str]:
 def _graph(entry: Entry, operands: tuple, batch: int, l2: str) -> Callable[[], None]:
     """`batch` launches as one CUDA graph, which starts them without Python in between.
 
-    With a cold L2 each launch has operands of its own, so that none finds what the last one read.
+    With a cold L2 the launches have operands of their own, or take turns with as many as the L2
+    cannot hold, so that none finds what another one read.
     """
     import torch
 
-    if l2 == "warm":
-        sets = [operands] * batch
-    else:
-        sets = [tuple(t.clone() for t in operands) for _ in range(batch)]
+    count = 1 if l2 == "warm" else min(batch, _sets_beyond_l2(operands))
+    copies = [operands] if l2 == "warm" else [_copied(operands) for _ in range(count)]
+    sets = [entry.arrange(each) for each in copies]
     graph, launches = torch.cuda.CUDAGraph(), []
     with torch.cuda.graph(graph):
-        for A, B, C in sets:
-            launches.append(entry.prepare(A, B, C))
+        for i in range(batch):
+            launches.append(entry.prepare(*sets[i % count]))
             launches[-1]()
 
     # The graph holds addresses; these hold the tensors and the scratch memory.
@@ -284,6 +307,20 @@ def _graph(entry: Entry, operands: tuple, batch: int, l2: str) -> Callable[[], N
         graph.replay()
 
     return replay
+
+
+def _copied(operands: tuple) -> tuple:
+    return tuple(t.clone() for t in operands)
+
+
+def _sets_beyond_l2(operands: tuple) -> int:
+    """How many copies of the operands have four times the bytes of the L2, two at least."""
+    import torch
+
+    device = torch.cuda.current_device()
+    l2_bytes = torch.cuda.get_device_properties(device).L2_cache_size
+    own = sum(t.numel() * t.element_size() for t in operands)
+    return max(2, math.ceil(4 * l2_bytes / own))
 
 
 def _refuse_wrong(entries: Sequence[Entry], operands: tuple, types: Precision) -> None:
@@ -296,7 +333,7 @@ def _refuse_wrong(entries: Sequence[Entry], operands: tuple, types: Precision) -
     right = C.to(torch.float32, copy=True)
     for entry in entries[:-1]:
         C.fill_(float("nan"))
-        entry.prepare(A, B, C)()
+        entry.prepare(*entry.arrange(operands))()
         torch.cuda.synchronize()
         error = float((C - right).norm() / right.norm())
         if not error <= limit:

@@ -20,6 +20,9 @@ from ..gpu.telemetry import Gpu, Monitor
 BATCH_BELOW_US = 20.0
 BATCH_US = 200.0
 BATCH_MOST = 64
+# At steady load launches that are shorter than this run in batches, too: otherwise the GPU waits
+# for Python, which takes 5 to 15 us for a launch.
+STEADY_BELOW_US = 50.0
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,9 @@ class Timer(Protocol):
         """Launch back to back and time the last third."""
 
 
-def batch_size(fastest_us: float) -> int:
+def batch_size(fastest_us: float, below_us: float = BATCH_BELOW_US) -> int:
     """How many launches share one timing at a size where the fastest kernel takes this long."""
-    if fastest_us >= BATCH_BELOW_US:
+    if fastest_us >= below_us:
         return 1
     return min(BATCH_MOST, math.ceil(BATCH_US / fastest_us))
 

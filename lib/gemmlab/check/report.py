@@ -21,7 +21,8 @@ class Case:
     config: the configuration, of a step that has several; empty if the step chose. precision: the
     types of A, B and C, such as "bf16". offsets: the elements by which A, B and C begin behind an
     aligned address. sms: of a simulated GPU that is smaller than usual, else 0. order: in which
-    blocks were dispatched, 0 by number. layout: how A and B lie in memory, "nt" for B as (N, K).
+    blocks were dispatched, 0 by number. layout: how A and B lie in memory, "nt" for B as (N, K),
+    "tn" for A as (K, M).
     """
 
     M: int

@@ -10,8 +10,13 @@ from typing import Any
 from .rows import BenchRow
 from .store import Measurements
 
-# Where a row is looked for, in this order; power only where its mode is asked for.
-_TIMED = ("benchmark", "shapes", "experiments", "subtiles", "layouts", "tuning", "power")
+# Where a row is looked for, in this order.
+_BY_MODE = {"burst": "power", "sustained": "power", "graph": "graphs"}
+_TIMED = (
+    *("benchmark", "shapes", "experiments", "subtiles", "layouts", "tuning"),
+    *("power", "graphs", "peers"),
+)
+_ASKED = ("power", "graphs", "peers")  # only where their mode, or they themselves, are asked for
 _COUNTED = ("limits", "traffic", "counters", "arbitration", "resources")
 # Of sections that are lists: section -> the list, and what a row is called.
 _LISTS = {
@@ -19,7 +24,6 @@ _LISTS = {
     "pitfalls": ("ways", "way"),
     "faults": ("outcomes", "fault"),
 }
-_POWER = ("burst", "sustained")
 _THOUSAND = 1000.0
 
 
@@ -71,9 +75,9 @@ class Columns:
 
     def _sections(self, options: Mapping[str, str]) -> list[str]:
         asked = options.get("section")
-        if asked is None and options.get("mode") in _POWER:
-            asked = "power"
-        known = (*_TIMED[:-1], *_COUNTED, *_LISTS, "probes")
+        asked = asked or _BY_MODE.get(options.get("mode", ""))
+        timed = [name for name in _TIMED if name not in _ASKED]
+        known = (*timed, *_COUNTED, *_LISTS, "probes")
         return [name for name in ((asked,) if asked else known) if name in self.run.sections]
 
     def _rows(

@@ -229,9 +229,10 @@ def how_measured(rows: Iterable[BenchRow]) -> str:
         "interleaved": "launches interleaved with cuBLAS's",
         "burst": "launches in bursts after a rest",
         "sustained": "timings of back-to-back launches at steady load",
+        "graph": "graphs of 24 launches interleaved with cuBLAS's",
     }
     modes = ", ".join(how[mode] for mode in dict.fromkeys(row.mode for row in rows))
-    batched = any(row.batch > 1 for row in rows)
+    batched = any(row.batch > 1 for row in rows if row.mode != "graph")
     tail = "; launches too short to time alone run in batches" if batched else ""
     sizes = {row.size for row in rows}
     cube = rows[0].M == rows[0].N == rows[0].K

@@ -38,20 +38,31 @@ SHAPES_SGEMM = (
     (997, 1009, 1013),
     (512, 512, 32768),
 )
-# The first ones, and sizes beside a square, whose rows may or may not be multiples of 16 bytes.
+# The first ones, and few rows before a weight matrix whose columns give no whole number of waves.
+SHAPES_HGEMM = (*SHAPES, (16, 6144, 4096))
+# Those, and sizes beside a square, whose rows may or may not be multiples of 16 bytes.
 SHAPES_TMA = (
-    *SHAPES,
+    *SHAPES_HGEMM,
     (2056, 2040, 2056),
     (4104, 4088, 4104),
     (8200, 8184, 8200),
     (8191, 8193, 8189),
 )
-
+# Those, and squares between the sizes of the benchmark.
+SHAPES_WGMMA = (*SHAPES_TMA, (1536, 1536, 1536), (3072, 3072, 3072), (6144, 6144, 6144))
 
 # Where steps that take several layouts are recorded in each of them.
 LAYOUT_SHAPES = ((4096, 4096, 4096), (4095, 4097, 4093), (64, 8192, 8192))
 
 
+_SHAPES_OF = {
+    "sgemm": SHAPES_SGEMM,
+    "hgemm": SHAPES_HGEMM,
+    "tma": SHAPES_TMA,
+    "wgmma": SHAPES_WGMMA,
+}
+
+
 def shapes_of(family: str) -> tuple[tuple[int, int, int], ...]:
     """The shapes (M, N, K) that are recorded beside the squares."""
-    return {"sgemm": SHAPES_SGEMM, "hgemm": SHAPES}.get(family, SHAPES_TMA)
+    return _SHAPES_OF[family]

@@ -7,8 +7,11 @@ days:
 
 - benchmark, experiments, subtiles, power, shapes, layouts: what `BenchResult.to_dict` gives, and
   digests of the sources; benchmark may also have steps of an earlier family, to compare with in one
-  run; shapes has the steps that take any shape, at awkward ones; layouts those that take B as (N,
-  K), in each of their layouts; subtiles also has what ptxas said of each variant;
+  run; shapes has the steps that take any shape, at awkward ones; layouts those that take A or
+  B transposed, in each of their layouts; subtiles also has what ptxas said of each variant;
+- graphs: the family's steps at small sizes, launches captured in CUDA graphs; peers: the last steps
+  beside other people's kernels in the same runs, by mode, with the commits of what those were built
+  from (`make peers`). Both have the form of benchmark, and are in no ladder of the book;
 - tuning: every configuration of the steps that have several, as `TuningTrial.to_dict` gives them;
 - pitfalls: one product timed in several ways;
 - faults: what mistakes with the copy engine did, how fast those are that did none, and for how long
@@ -50,6 +53,8 @@ SECTIONS = (
     "power",
     "shapes",
     "layouts",
+    "graphs",
+    "peers",
     "tuning",
     "pitfalls",
     "probes",
@@ -61,7 +66,8 @@ SECTIONS = (
     "limits",
     "arbitration",
 )
-_TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes", "layouts")
+_TIMED = ("benchmark", "power", "experiments", "subtiles", "shapes", "layouts", "graphs", "peers")
+_APART = ("layouts", "graphs", "peers")  # the same kernels again, in other ways
 # Of lists in a section: what an entry is called, and its keys.
 _KEYS = {
     ("pitfalls", "ways"): ("a way", {"way", "size", "time_us", "power_w"}),
@@ -133,7 +139,7 @@ class Measurements:
         self.section("benchmark")  # must be there
         found = self.timings()
         usual = [name for name in found if name in ("benchmark", "power")]
-        kept = [name for name in found if name != "layouts"] if experiments else usual
+        kept = [name for name in found if name not in _APART] if experiments else usual
         rows = tuple(
             row
             for name in kept
@@ -207,6 +213,8 @@ def _family_of(path: Path) -> str:
 
 def _command(family: str, section: str = "") -> str:
     """How a recording, or a section of one, is made."""
+    if section == "peers":
+        return "make peers"
     options = f" --family {family}" * (family != FAMILIES[0]) + f" --only {section}" * bool(section)
     return f"python -m gemmlab record{options}"
 

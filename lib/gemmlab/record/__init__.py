@@ -39,10 +39,12 @@ from . import ncu
 # What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
 _TIMED = ("tuning", "benchmark", "shapes", "layouts", "experiments", "power")
 SECTIONS_OF = {
-    "sgemm": tuple(name for name in SECTIONS if name not in ("tensor_cores", "faults")),
+    "sgemm": tuple(
+        name for name in SECTIONS if name not in ("tensor_cores", "faults", "graphs", "peers")
+    ),
     "hgemm": (*_TIMED, "tensor_cores", "resources", "counters", "limits"),
     "tma": (*_TIMED, "faults", "resources", "counters", "limits"),
-    "wgmma": (*_TIMED, "resources", "counters", "limits"),
+    "wgmma": (*_TIMED, "graphs", "resources", "counters", "limits"),
 }
 _WITHOUT_STEPS = {"subtiles", "pitfalls", "probes", "tensor_cores", "faults"}  # build their own
 # Steps of an earlier family that are timed in the same runs, to compare with.
@@ -66,6 +68,7 @@ TRAFFIC_SIZE = 4096
 CLOCK_SIZE = 4096  # where cycles are counted
 ARBITRATION_SIZE = 1024
 POWER_SIZE = 8192
+GRAPH_SIZES = (1024, 2048)  # where a launch alone takes little longer than to launch it
 
 
 def record(
@@ -144,6 +147,7 @@ def _steps(
         "benchmark": lambda: _benchmark(compared, sizes),
         "shapes": lambda: _shapes(compared, family),
         "layouts": lambda: _layouts(names),
+        "graphs": lambda: _graphs(names, sizes),
         "experiments": lambda: _experiments(names),
         "subtiles": measure_subtiles,
         "power": lambda: _power(names),
@@ -161,6 +165,8 @@ def _steps(
         del steps["experiments"]
     if not _of_layouts(names):
         del steps["layouts"]
+    if not _graph_sizes(sizes):
+        del steps["graphs"]
     return steps
 
 
@@ -218,7 +224,7 @@ def _benchmark(names: Sequence[str], sizes: Sequence[int]) -> dict:
             results.append(_library_cycles(result, size) if counted else result)
     if not results:
         raise ArgumentError(f"sizes: none of {list(sizes)} is a multiple of any kernel's tile")
-    return _merged(results) | _stamped_in_all(names)
+    return merged(results) | _stamped_in_all(names)
 
 
 def _library_cycles(result: BenchResult, size: int) -> BenchResult:
@@ -268,7 +274,7 @@ def _shapes(names: Sequence[str], family: str) -> dict:
     """The steps that take any shape, and cuBLAS, at shapes that are no multiple of a tile."""
     steps = [name for name in ANY_SHAPE if name in names]
     types = registry.get(names[0]).precisions[0]
-    return _merged([bench(steps, shapes_of(family), precision=types)]) | _digests(
+    return merged([bench(steps, shapes_of(family), precision=types)]) | _digests(
         _steps_of(steps), [types]
     )
 
@@ -283,7 +289,7 @@ def _layouts(names: Sequence[str]) -> dict:
     steps = _of_layouts(names)
     spec = registry.get(steps[0])
     types = spec.precisions[0]
-    measured = _merged(
+    measured = merged(
         bench(steps, LAYOUT_SHAPES, baselines=("cublas",), precision=types, layout=layout)
         for layout in spec.layouts
     )
@@ -325,20 +331,31 @@ def _experiments(names: Sequence[str]) -> dict:
             programs = [*map(kernel, steps), *programs]
         results.append(bench(programs, [shape], baselines=(), precision=types, clock=True))
         timed += [(program, (types,)) for program in programs]
-    return _merged(results) | stamp(timed)
+    return merged(results) | stamp(timed)
 
 
 def _power(names: Sequence[str]) -> dict:
     """Burst against sustained: the last step and cuBLAS, at a size where power can limit."""
     last = names[-1:]
-    measured = _merged(
+    measured = merged(
         bench(last, [POWER_SIZE], mode=mode, baselines=("cublas",), clock=True)
         for mode in ("burst", "sustained")
     )
     return measured | _digests(_steps_of(last))
 
 
-def _merged(results) -> dict:
+def _graph_sizes(sizes: Sequence[int]) -> list[int]:
+    return [size for size in GRAPH_SIZES if size in sizes]
+
+
+def _graphs(names: Sequence[str], sizes: Sequence[int]) -> dict:
+    """The steps at small sizes, where dependent launch is seen only in a CUDA graph."""
+    runs = [(size, _fitting(names, size)) for size in _graph_sizes(sizes)]
+    measured = merged(bench(steps, [size], mode="graph") for size, steps in runs if steps)
+    return measured | _digests(_steps_of(names))
+
+
+def merged(results) -> dict:
     """Several results as the content of one section."""
     results = list(results)
     data = replace(results[0], source="recorded").to_dict()

@@ -16,6 +16,7 @@ from ..measurements.store import Measurements
 from ..run.kernel import Kernel, kernel
 from ..steps import registry
 from ..steps.articles import ARTICLES, covered_by
+from .peers import peers
 from .plots import LEVELS, recorded_points, recorded_roofs
 from .recorded import recorded
 
@@ -28,6 +29,7 @@ __all__ = [
     "limits",
     "main_loop_excerpt",
     "main_loops",
+    "peers",
     "recorded",
     "resources",
     "stalls",

@@ -9,7 +9,7 @@ from ..core.arguments import factor
 from ..core.errors import ArgumentError
 from ..core.memory import check_memory
 from ..core.precision import PRECISIONS, of_types
-from ..steps.spec import LAYOUT_STEPS, KernelSpec
+from ..steps.spec import LAYOUT_STEPS, TURNED_A_STEPS, KernelSpec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,9 +59,13 @@ def _check_layout(spec: KernelSpec, A, B) -> None:
     found = layout(A, B)
     if found in spec.layouts:
         return
-    name, t = ("B", B) if "n" + found[1] not in spec.layouts else ("A", A)
-    able = LAYOUT_STEPS.get(spec.family, spec.name)
-    other = f", or {able}, which takes B as (N, K)" if name == "B" and able != spec.name else ""
+    name, t, steps, turned = (
+        ("B", B, LAYOUT_STEPS, "(N, K)")
+        if "n" + found[1] not in spec.layouts
+        else ("A", A, TURNED_A_STEPS, "(K, M)")
+    )
+    able = steps.get(spec.family, spec.name)
+    other = f", or {able}, which takes {name} as {turned}" if able != spec.name else ""
     raise ArgumentError(
         f"{name}: is not contiguous (strides {tuple(t.stride())}), a transposed view, and "
         f"{spec.name} takes {name} row-major; use {name}.contiguous(){other}"

@@ -26,8 +26,13 @@ ANY_SIZE = {
 }
 
 
-# The step of a family that an error recommends for B as nn.Linear has it.
-LAYOUT_STEPS = {"hgemm": "hgemm_20_any_shape", "tma": "tma_08_any_shape"}
+# The step of a family that an error recommends for B as nn.Linear has it, and for a transposed A.
+LAYOUT_STEPS = {
+    "hgemm": "hgemm_20_any_shape",
+    "tma": "tma_08_any_shape",
+    "wgmma": "wgmma_14_any_shape",
+}
+TURNED_A_STEPS = {"wgmma": "wgmma_14_any_shape"}
 
 
 ELSEWHERE = (
@@ -141,9 +146,9 @@ class KernelSpec:
     def check_layout(self, layout: str) -> None:
         """Raise ArgumentError, naming a step that does, unless the step takes the layout."""
         if layout not in self.layouts:
-            able = LAYOUT_STEPS.get(self.family, "")
-            named = layout == "nt" and able not in ("", self.name)
-            other = f"; {able} takes B as (N, K)" * named
+            steps = LAYOUT_STEPS if layout == "nt" else TURNED_A_STEPS
+            able, turned = steps.get(self.family, ""), "B as (N, K)" if layout == "nt" else "it"
+            other = f"; {able} takes {turned}" * (able not in ("", self.name))
             raise ArgumentError(
                 f"layout: is {layout} ({words(layout)}), {self.name} takes "
                 f"{' or '.join(self.layouts)}{other}"

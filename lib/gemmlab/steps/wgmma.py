@@ -7,6 +7,7 @@ columns in two rows of each 64.
 
 from __future__ import annotations
 
+from ..core.layout import LAYOUTS
 from ..core.precision import HALF
 from .spec import KernelSpec, step
 
@@ -153,8 +154,8 @@ STEPS: tuple[KernelSpec, ...] = (
     ),
     step(
         "wgmma_14_any_shape",
-        idea="any M, N, K and alignment: four plans in one loop, and copies where rows are not "
-        "aligned",
+        idea="any M, N, K, alignment and layout: six plans in one loop, and copies where rows are "
+        "not aligned",
         tile=(128, 256, 64),
         thread_tile=(2, 64),
         threads=384,
@@ -165,10 +166,11 @@ STEPS: tuple[KernelSpec, ...] = (
         cuts=_CUTS,
         parent="wgmma_10_in_step",
         precisions=HALF,
+        layouts=LAYOUTS,
         alignment=2,
         multiple_of=(1, 1, 1),
         min_arch=90,
         max_arch=90,
-        configs=("128x256", "256x192", "64x128", "128x128 by turns"),
+        configs=("128x256", "256x192", "64x128", "128x128 by turns", "64x64", "128x192"),
     ),
 )

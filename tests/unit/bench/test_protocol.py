@@ -193,6 +193,76 @@ def test_short_launches_are_timed_in_batches(gpu, monkeypatch):
     assert rows[0].time_us == pytest.approx(10)
 
 
+def test_a_graph_has_as_many_launches_for_all_however_long_they_take(gpu, monkeypatch):
+    monkeypatch.setattr(live, "_graph", in_turns)
+    rows, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, protocol("graph"))
+    assert [(row.mode, row.l2, row.batch) for row in rows] == [("graph", "cold", 24)] * 2
+    assert rows[0].time_us == pytest.approx(200) and rows[0].ratio == pytest.approx(0.5)
+    warm, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, protocol("graph", warm_l2=True))
+    assert warm[0].l2 == "warm"
+
+
+@pytest.mark.parametrize(("l2_bytes", "sets"), [(1 << 20, 5), (2600, 2), (1, 2)])
+def test_matrices_of_a_graph_take_turns_as_far_as_the_l2_reaches(gpu, monkeypatch, l2_bytes, sets):
+    properties = types.SimpleNamespace(L2_cache_size=l2_bytes)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    graph = types.SimpleNamespace(replay=lambda: None)
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: graph)
+    captured = []
+
+    @contextlib.contextmanager
+    def capture(graph):
+        captured.append("begin")
+        yield
+
+    monkeypatch.setattr(torch.cuda, "graph", capture)
+    given: list[int] = []
+
+    def prepare(A, B, C):
+        given.append(A.data_ptr())
+        return lambda: None
+
+    def arrange(operands):
+        assert not captured  # what it does is no part of the graph
+        return operands
+
+    keep = live._graph(live.Entry("mine", prepare, arrange), gpu, 5, "cold")
+    assert len(given) == 5 and len(set(given)) == sets
+    assert given == [given[i % sets] for i in range(5)] and gpu[0].data_ptr() not in given
+    assert keep is not None
+
+
+def test_short_launches_at_steady_load_run_in_batches(gpu, monkeypatch):
+    monkeypatch.setattr(live, "_graph", in_turns)
+    steady = protocol("sustained", seconds=0.01)
+    rows, _, _ = live.measure({"mine": FakeHandle(40.0)}, SHAPE, steady)
+    assert [row.batch for row in rows] == [5, 5]
+    rows, _, _ = live.measure({"mine": FakeHandle(60.0)}, SHAPE, steady)
+    assert [row.batch for row in rows] == [1, 1]
+
+
+def test_others_take_their_turns_with_operands_of_their_own(gpu):
+    def prepare(A, Bt, C):
+        assert Bt.is_contiguous() and Bt.shape == (96, 32)
+        return FakeHandle(50.0).launcher(A, Bt.t(), C)
+
+    def arrange(operands):
+        A, B, C = operands
+        return A, B.t().contiguous(), C
+
+    other = live.Entry("theirs", prepare, arrange, "nt")
+    rows, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, protocol(), [other])
+    found = {row.kernel: (row.ratio, row.layout) for row in rows}
+    assert found == {
+        "mine": (pytest.approx(0.5), "nn"),
+        "theirs": (pytest.approx(2.0), "nt"),
+        "cublas": (1.0, "nn"),
+    }
+    wrong = live.Entry("theirs", FakeHandle(50.0, error=0.1).launcher)
+    with pytest.raises(WrongResultError, match="theirs: its result"):
+        live.measure({"mine": FakeHandle(200.0)}, SHAPE, protocol(), [wrong])
+
+
 def test_burst_and_sustained(gpu):
     rows, _, _ = live.measure({"mine": FakeHandle(200.0)}, SHAPE, protocol("burst"))
     assert (rows[0].mode, rows[0].samples, rows[0].l2) == ("burst", 30, "cold")

@@ -47,7 +47,13 @@ WRONG = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", sampled(registry.names(), of=6, always=lambda name: name == "sgemm_20_any_shape")
+    "name",
+    sampled(
+        registry.names(),
+        of=8,
+        always=lambda name: name == "sgemm_20_any_shape",
+        dear=lambda name: registry.get(name).workspace,
+    ),
 )
 def test_every_step_is_right(name):
     report = lab.check(name, device="cpu")

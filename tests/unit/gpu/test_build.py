@@ -180,7 +180,6 @@ BUILDS = [(family, target) for family in FAMILIES for target in TARGETS if steps
 # Bytes of spill stores and loads, by C's type or by configuration.
 WGMMA_SPILLS = {
     "wgmma_11_large_tile": {(16, 24), (36, 44)},
-    "wgmma_14_any_shape": {(0, 0), (8, 20), (16, 48)},
 }
 # What a block of a GPU with 99 KB has no room for.
 REFUSED = {

@@ -39,6 +39,17 @@ def test_strides_say_the_layout():
     assert operands.array(B.float()).shape == (6, 5)
 
 
+@pytest.mark.parametrize("name", [spec.name for spec in registry.KERNELS if "tt" in spec.layouts])
+@needs.gxx
+def test_a_transposed_view_of_a_is_taken_as_it_lies(name):
+    for shape in ((65, 70, 72), (17, 130, 33)):
+        A, B = pair(*shape)
+        right = (A.float() @ B.float()).bfloat16()
+        A = A.t().contiguous().t()
+        for b in (B, B.contiguous()):
+            torch.testing.assert_close(lab.kernel(name)(A, b), right, rtol=0.02, atol=0.1)
+
+
 @pytest.mark.parametrize("name", TURNING)
 @needs.gxx
 def test_a_linear_layer_gets_its_weights_as_they_are(name):
@@ -59,6 +70,11 @@ def test_a_step_without_the_layout_names_one_that_has_it():
     A = A.t().contiguous().t()
     with pytest.raises(ArgumentError, match=r"A: .*a transposed view.*use A.contiguous\(\)$"):
         lab.kernel("hgemm_20_any_shape")(A, B)
+    with pytest.raises(
+        ArgumentError,
+        match=r"A: .*contiguous\(\), or wgmma_14_any_shape, which takes A as \(K, M\)$",
+    ):
+        lab.kernel("wgmma_05_persistent")(A, B.contiguous())
     with pytest.raises(ArgumentError, match="out: is not contiguous"):
         lab.kernel("hgemm_20_any_shape")(*pair(8, 8, 8), out=torch.zeros(8, 8).bfloat16()[:, ::2])
 
@@ -70,6 +86,8 @@ def test_bench_refuses_what_a_step_or_a_recording_does_not_have():
         bench("tma_08_any_shape", layout="transposed")
     with pytest.raises(ArgumentError, match=r"takes nn or nt$"):
         bench("tma_08_any_shape", layout="tt")
+    with pytest.raises(ArgumentError, match=r"takes nn; wgmma_14_any_shape takes it$"):
+        bench("wgmma_05_persistent", layout="tn")
 
 
 @pytest.mark.parametrize("name", TURNING)
