@@ -19,7 +19,7 @@ from gemmlab.notebook.reading import FOLD, section_minutes
 LEFT_OUT = ("reference", "workbench", "bug_hunt", "your_kernel")
 # Lines of a listing and rows of a table: what shows, and how many more there are at least if some
 # are folded.
-LINES, ROWS, SPARED = 14, 8, 4
+LINES, ROWS, SPARED = 12, 8, 4
 _LISTING = re.compile(r'(<div class="gl-code">.*?<pre[^>]*><code>)(.*?)(</code></pre>)', re.DOTALL)
 _LINE = re.compile(r'(?=<span class="l(?: \w+)?">)')
 _TABLE = re.compile(r'<div class="gl-table[^>]*>\s*<table>.*?</table>', re.DOTALL)

@@ -17,7 +17,7 @@
   };
 
   const follow = (hash) => {
-    const el = hash.length > 1 && target(hash);
+    const el = hash.length > 1 ? target(hash) : null;
     if (!el?.closest("article details")) return;
     openAround(el);
     (el.closest("section") ?? el).scrollIntoView();
