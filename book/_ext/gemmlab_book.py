@@ -43,6 +43,10 @@ MODULE = re.compile(r'import\("data:text/javascript;base64,[^"]+"\)')
 
 # What an output links to is a notebook for JupyterLab, and the page of the same name here.
 LINK = re.compile(r'href="(\w+)\.ipynb"')
+# A column without a name has no header: assistive technology would announce one that says nothing.
+NAMELESS = re.compile(r'<th((?: (?:class|scope)="[^"]*")*)>(?:<p></p>)?</th>')
+# Regions of one page have names of their own: the second trace of a kernel is numbered.
+REGION = re.compile(r'(role="region"[^>]* aria-label="[^"]+)"')
 # No chapters: their length says nothing about how long a reader stays.
 UNTIMED = ("intro", "reference", "map", "departures")
 
@@ -96,6 +100,18 @@ def share_repeats(text: str) -> str:
     return MODULE.sub(first_module, STYLE.sub(first_style, text))
 
 
+def number_repeats(text: str) -> str:
+    """One page whose regions of equal names are numbered from the second on."""
+    seen: Counter[str] = Counter()
+
+    def numbered(match: re.Match) -> str:
+        name = match[1].rpartition('"')[2]
+        seen[name] += 1
+        return f'{match[1]} ({seen[name]})"' if seen[name] > 1 else match[0]
+
+    return REGION.sub(numbered, text)
+
+
 def to_pages(text: str, folder: Path) -> str:
     """Links to notebooks as links to the pages beside this one, where there is such a page."""
 
@@ -137,6 +153,7 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         lean = to_pages(share_repeats(DEAD_WEIGHT.sub("", text)), page.parent)
+        lean = number_repeats(NAMELESS.sub(r"<td\1></td>", lean))
         if lean != text:
             page.write_text(lean, encoding="utf-8")
 

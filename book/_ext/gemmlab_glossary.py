@@ -23,7 +23,8 @@ PAGE = "glossary"
 LEFT_OUT = (PAGE, "reference", "coverage", "departures", "intro")
 _DIRECTIVE = re.compile(r"^:::\{glossary\}\n(.*?)^:::$", re.MULTILINE | re.DOTALL)
 _VARIABLES = frozenset({"bank", "block", "box", "lane", "stage", "tile", "warp"})
-_FOLDED = re.compile(r"<(/?)details\b")
+# In `<details>` text is folded, and in a link of the text's own HTML it is a link already.
+_CLOSING = re.compile(r"<(/?)(?:details|a)\b")
 # Text in these is no prose, or is a link or a heading already.
 _CLOSED = (
     nodes.title,
@@ -82,11 +83,11 @@ def link_terms(doctree: nodes.document, known: tuple[Term, ...]) -> None:
 
 
 def _prose(doctree: nodes.document) -> Iterator[nodes.Text]:
-    """The text of a page in its order, without what is folded away."""
+    """The text of a page in its order, without what is folded away or in a link."""
     depth = 0
     for node in doctree.findall():
         if isinstance(node, nodes.raw):
-            for tag in _FOLDED.finditer(node.astext()):
+            for tag in _CLOSING.finditer(node.astext()):
                 depth += -1 if tag[1] else 1
         elif isinstance(node, nodes.Text) and depth == 0 and _open(node):
             yield node

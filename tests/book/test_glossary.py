@@ -71,6 +71,11 @@ def test_headings_links_code_and_folded_text_are_left_alone():
     folded = [fold, nodes.paragraph("", "a warp"), end]
     assert linked(title, link, block, *folded) == []
     assert linked(title, link, *folded, nodes.paragraph("", "the warp at last")) == ["warp"]
+    # A link inside a link would tear the outer one apart.
+    start, stop = (nodes.raw("", text, format="html") for text in ('<a href="#x">', "</a>"))
+    phrase = nodes.paragraph("", "", start, nodes.emphasis("", "one warp"), stop)
+    assert linked(phrase, nodes.paragraph("", "the warp at last")) == ["warp"]
+    assert linked(phrase) == []
 
 
 def test_a_term_in_letters_of_code_is_linked_as_a_whole():

@@ -220,3 +220,18 @@ def test_nothing_moves_by_itself():
     """There is no animation to switch off for those who ask for less motion."""
     assert "transition" not in TilingExplorer._css.split(".gl-two")[1]
     assert "animation" not in TilingExplorer._css
+
+
+# More columns a thread than the picture has pixels for, in a few long runs and in many short ones.
+@pytest.mark.parametrize(("width", "subtiles"), [(1280, 1), (1280, 16), (1280, 64), (390, 128)])
+def test_a_thread_with_256_columns_fits_in_the_picture(show, width, subtiles):
+    tiling = Tiling(BM=32, BN=256, BK=8, WM=32, WN=256, WNITER=subtiles, TM=1, TN=256 // subtiles)
+    page = show({"256 columns": tiling}, width=width)
+    sizes = page.locator(".gl-zoom rect").evaluate_all(
+        "all => all.map((e) => [e.width.baseVal.value, e.height.baseVal.value])"
+    )
+    assert len(sizes) > 256
+    assert all(wide > 0 and high > 0 for wide, high in sizes)
+    assert page.locator(".gl-zoom").evaluate(
+        "(e) => e.querySelector('svg').clientWidth <= e.clientWidth + 1"
+    )

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 # Token colours are pairs for light and dark pages, each at least 4.5:1 on its background.
 STYLE = """<style>
-.gl-code{--bg:#f6f8fa;--fg:#1f2328;--no:#6e7781;--k:#a0111f;--c:#57606a;--m:#0550ae;--s:#0a3069;
+.gl-code{--bg:#f6f8fa;--fg:#1f2328;--no:#5c6570;--k:#a0111f;--c:#57606a;--m:#0550ae;--s:#0a3069;
 --f:#6639ba;--add:#dafbe1;--del:#ffebe9;--addm:#116329;--delm:#a0111f;margin:.5rem 0}
 html[data-theme=dark] .gl-code,[data-jp-theme-light=false] .gl-code{--bg:#161b22;--fg:#e6edf3;
---no:#8b949e;--k:#ff7b72;--c:#8b949e;--m:#79c0ff;--s:#a5d6ff;--f:#d2a8ff;--add:#12361f;--del:#4a1a1d;
+--no:#98a2ad;--k:#ff7b72;--c:#98a2ad;--m:#79c0ff;--s:#a5d6ff;--f:#d2a8ff;--add:#12361f;--del:#4a1a1d;
 --addm:#56d364;--delm:#ff7b72}
 .gl-code .gl-file{font-size:.8rem;color:var(--no);margin-bottom:.2rem}
 .gl-code pre{background:var(--bg)!important;color:var(--fg);border:1px solid #8b949e55;

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..layouts.fragments import fragment
 from ..layouts.pipeline.model import simulate
+from ..layouts.shared.swizzle import Swizzle
 from ..layouts.tiling.tiling import STEPS
 from ..notebook.course import Chapter, course, minutes
 from ..steps import registry
@@ -151,7 +152,21 @@ def _pipeline() -> str:
     return "".join(drawn)
 
 
-_PICTURES = {"sgemm": _tile, "hgemm": _fragment, "tma": _pipeline, "wgmma": _pipeline}
+def _core_matrices() -> str:
+    """Eight rows of 128 bytes in shared memory, swizzled, with two core matrices of wgmma."""
+    swizzle, s = Swizzle(3, 4, 3), _SIZE[1] / 8
+    colours = {0: (_ORANGE, 1), 1: (_BLUE, 1)}
+    drawn = []
+    for row in range(8):
+        for piece in range(8):
+            place = int(swizzle(row * 128 + piece * 16)) % 128 // 16
+            colour, faint = colours.get(piece, (_BLUE, 0.3))
+            x = 24 + place * 2 * s
+            drawn.append(_rect(x + 0.5, row * s + 0.5, 2 * s - 1, s - 1, colour, faint))
+    return "".join(drawn)
+
+
+_PICTURES = {"sgemm": _tile, "hgemm": _fragment, "tma": _pipeline, "wgmma": _core_matrices}
 _STYLE = """<style>
 .gl-parts{display:grid;grid-template-columns:repeat(auto-fit,minmax(220px,1fr));gap:16px}
 .gl-part{display:flex;flex-direction:column;gap:6px;border:1px solid;border-radius:10px;

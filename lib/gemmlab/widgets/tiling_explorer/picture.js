@@ -105,8 +105,11 @@ export function threadPicture(d, g, thread, withCopies) {
 // The thread's own elements, enlarged: its values of A and B for one k, and its stores in order.
 export function zoomPicture(d, thread, width) {
   const [rows, columns] = runs(d, thread);
-  const [left, top, apart] = [30, 20, 5];
-  const cell = Math.min(26, (width - left - apart * columns.length) / d.n);
+  const [left, top] = [30, 20];
+  const room = Math.max(width - left, 60);
+  const apart = Math.min(5, room / 4 / columns.length);
+  const cell = Math.min(26, (room - apart * columns.length) / d.n);
+  const wall = Math.min(1, cell / 4); // between two cells, however small they are
   const high = Math.min(17, Math.max(7, 270 / d.m));
   const wide = vector(d.TN);
   // Which of a thread's rows or columns it is.
@@ -125,7 +128,7 @@ export function zoomPicture(d, thread, width) {
   });
   for (let j = 0; j < d.n; j++) {
     const x = place(j, d.TN, cell, left);
-    parts.push(rect("value", x, top - 5, cell - 1, 4));
+    parts.push(rect("value", x, top - 5, cell - wall, 4));
     if (j % wide) continue;
     const column = columns[Math.floor(j / d.TN)] + (j % d.TN);
     parts.push(label(String(column), x, 0, Math.min(wide * cell, 24), top - 6, "tick", 10));
@@ -133,7 +136,7 @@ export function zoomPicture(d, thread, width) {
   stores(d, thread).forEach(([row, column], order) => {
     const [i, j] = [index(rows, d.TM, row), index(columns, d.TN, column)];
     const [x, y] = [place(j, d.TN, cell, left), place(i, d.TM, high, top)];
-    parts.push(rect("store", x, y, wide * cell - 1, high - 1) +
+    parts.push(rect("store", x, y, wide * cell - wall, high - 1) +
       label(number(order + 1), x, y, wide * cell, high, "store-text", 11));
   });
   const [w, h] = [place(d.n - 1, d.TN, cell, left) + cell, place(d.m - 1, d.TM, high, top) + high];
