@@ -51,6 +51,15 @@ const answers = {
   goal({ config, state }) {
     return loaded["bank_map/widget"].meets(config.goal, state, loaded["bank_map/widget"].models(config, state));
   },
+  replay({ config, at }) {
+    const widget = loaded["replay/widget"];
+    const run = widget.runOf(config);
+    return at.map(([warp, tick]) => {
+      const step = widget.stepOf(run, warp, tick);
+      const values = step.addresses.map((address) => widget.valuesAt(run, step, address));
+      return [step.line, step.epoch, step.waits, step.addresses, values];
+    });
+  },
   guess: ({ config, guess }) => loaded["predict/widget"].isRight(config, guess),
   number: ({ text }) => loaded["predict/widget"].readNumber(text),
   distance: ({ config, guess }) => loaded["predict/widget"].distance(config, guess),

@@ -64,6 +64,46 @@ def test_shared_memory_has_the_tile_of_its_epoch(trace, run):
         assert UNKNOWN not in found
 
 
+def test_stores_write_what_is_read_after_the_barrier(run):
+    """Each k tile is stored in one epoch, and read in the next."""
+    written, read = run.values["to shared"], run.values["shared"]
+    assert [epoch + 1 for epoch in sorted(written)] == sorted(read)
+    for epoch, values in written.items():
+        assert UNKNOWN not in values.values()
+        assert read[epoch + 1].items() <= values.items()
+
+
+def test_stores_to_global_memory_write_the_product(trace, run):
+    A, B, _ = sim.integer_matrices(*SIZE)
+    start = next(place.start for place in trace.places if place.name == "C")
+    written, C = run.values["to global"][0], (A @ B).astype(int)
+    assert [written[start + 4 * i] for i in range(C.size)] == C.ravel().tolist()
+
+
+@pytest.mark.parametrize(
+    ("step", "copied"), [("hgemm_09_wmma_pipeline", True), ("tma_01_load", False)]
+)
+def test_copies_and_matrices_have_the_values_of_a_and_b(step, copied):
+    """cp.async tells what it copies, ldmatrix what it reads, even where TMA has brought it."""
+    run = replayed(sim.trace(step, 128, 128, 64, journal=True), "bfloat16")
+    found = run.values["to shared" if copied else "shared"]
+    values = [value for epoch in found.values() for value in epoch.values()]
+    assert len(values) >= 2 * 128 * 32
+    assert set(values) - {UNKNOWN} <= {-4, -3, -2, -1, 0, 1, 2, 3, 4}
+    assert len(set(values)) > 2
+    assert bool(run.values["global"]) == copied
+
+
+def test_a_later_store_of_another_thread_is_not_taken_for_this_one():
+    """A value is read from memory when its thread goes on, not when the block ends."""
+    trace = sim.trace("sgemm_08_double_buffer", 128, 128, 32, journal=True)
+    for kind, thread in (("st.shared", 0), ("st.global", 0)):
+        rows = trace.events().threads()[thread]
+        stores = np.flatnonzero(rows["kind"] == KINDS.index(kind))
+        following = rows["kind"][stores + 1]
+        assert (following == KINDS.index("mark value")).all()
+
+
 def test_bfloat16_values_are_read_as_such():
     run = replayed(sim.trace("hgemm_02_block_tiling", 32, 32, 32, journal=True), "bfloat16")
     A, *_ = sim.integer_matrices(32, 32, 32, types=sim.precisions.PRECISIONS["fp32"])
@@ -82,7 +122,8 @@ def test_a_warp_that_is_not_there_is_refused(trace):
         Replay(trace, warp=8)
 
 
-def test_a_page_can_carry_it():
-    widget = replay(STEP)  # 128x128x64
+@pytest.mark.parametrize("step", [STEP, "sgemm_15_large_thread_tile", "hgemm_10_mma"])
+def test_a_page_can_carry_it(step):
+    widget = replay(step)  # 128x128x64
     assert len(widget.to_html()) < 300_000
     assert "warp 0: line" in widget.summary()

@@ -18,6 +18,7 @@ from ..run.backend import default_backend
 from ..run.kernel import Kernel, kernel
 from ..sim.counts import OPS, LineCount
 from ..sim.findings import once, told
+from ..sim.journal import MOST
 from ..sim.trace import Trace
 from ..steps import registry
 from ..steps.program import Program
@@ -196,7 +197,13 @@ def _journaled(handle: Kernel, grid: tuple[int, int]) -> Seen:
     depth = BK * (_DEPTH if grid == (1, 1) else 1)
     sizes = zip((BM * grid[0], BN * grid[1], max(depth, 16)), (of_m, of_n, of_k), strict=True)
     M, N, K = (-(-size // of) * of for size, of in sizes)
-    return Seen(sim.trace(handle, M, N, K, journal=True), handle.spec.tile, handle)
+    seen = Seen(sim.events(handle, M, N, K), handle.spec.tile, handle)
+    if len(seen.journal.rows) >= MOST:
+        raise NotYetError(
+            f"at {seen.at} the first block makes more than {MOST:,} accesses, too many to follow "
+            "them one by one; see lab.trace for the lines that make them, and read less"
+        )
+    return seen
 
 
 def _counts(handle: Kernel, limits: _Limits, shape: tuple[int, int, int]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -18,6 +19,8 @@ _PLACED = re.compile(
 _KIND = re.compile(r"^(?P<kind>fatal error|error|warning|note)(?: ?#[\w-]+)?: (?P<text>.+)")
 _NOWHERE = re.compile(r"^At end of source: error: (?P<text>.+)")
 _PTXAS = re.compile(r"^ptxas (?:error|fatal)\s*: (?P<text>.+)")
+_REQUIRED = re.compile(r"\s*(?:recursively )?required (?:from|by) ")
+_COPY = re.compile(r".*/variants/[^/]+/(?=kernels/)")  # a cell's own copy of the repository
 _REDUCES = "the comparison reduces to"
 
 
@@ -27,14 +30,19 @@ def translate(message: str, path: Path, draft: Draft) -> str:
     What is not recognised stays as it is, rather than being lost.
     """
     found: dict[str, str] = {}
-    last = ""
+    last, asked = "", ("", "")  # asked: the line of the cell that a template is made for
     for line in message.splitlines():
         if (entry := _entry(line, path, draft)) is None:
             if _REDUCES in line and last:
                 found[last] = f" ({line[line.index(_REDUCES) :]})"
             continue
         where, text, code = entry
-        last = f"{where}: {text}"
+        if _REQUIRED.match(text):
+            asked = (where, code) if code else asked
+            continue
+        if not code and asked[0]:
+            where, code = asked
+        last, asked = f"{where}: {text}", ("", "")
         found.setdefault(last, f"\n    {code}" if code else "")
     if not found:
         return message
@@ -62,5 +70,5 @@ def _entry(line: str, path: Path, draft: Draft) -> tuple[str, str, str] | None:
         return draft.origins.place(number), text, code
     if Path(match["file"]).name in ("unit.cpp", "cuda.cu", "kernel.cu"):
         return "the end of the file", text, ""  # the file that includes the kernel's
-    root = f"{repository_root()}/"
-    return f"{match['file'].removeprefix(root)}:{number}", text, ""
+    file = _COPY.sub("", match["file"]).removeprefix(f"{repository_root()}/")
+    return f"{os.path.normpath(file)}:{number}", text, ""

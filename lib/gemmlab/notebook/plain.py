@@ -62,8 +62,9 @@ class Plain:
         head = "inline" if single else "template <class T, class TC>"
         text = f"""
 {head} cudaError_t launch_{name}(const GemmArgs& g, cudaStream_t stream) {{
-  [[maybe_unused]] const auto* A = static_cast<const {given}*>(g.A);
-  [[maybe_unused]] const auto* B = static_cast<const {given}*>(g.B);
+  // Not const, as a kernel may have written its parameters without it.
+  [[maybe_unused]] auto* A = const_cast<{given}*>(static_cast<const {given}*>(g.A));
+  [[maybe_unused]] auto* B = const_cast<{given}*>(static_cast<const {given}*>(g.B));
   [[maybe_unused]] auto* C = static_cast<{made}*>(g.C);
   [[maybe_unused]] const int M = g.M, N = g.N, K = g.K;
   [[maybe_unused]] const float alpha = g.alpha, beta = g.beta;
@@ -99,6 +100,7 @@ def read_plain(code: str, name: str, shape: Shape) -> Plain:
     match = kernels[own]
     parameters, types = _parameters(code, match)
     if launches:
+        _check_count(code, own, parameters, launches)
         lines, body = _host_lines(code, launches)
         return Plain(own, parameters, types, lines, body)
     if _TEMPLATE.search(code[: match.start()]):
@@ -154,6 +156,23 @@ def _launches(code: str) -> Iterable[tuple[str, int, int, list[str], str]]:
         arguments = code[rest.end() : stop]
         end = code.index(";", stop)
         yield match[1], match.start(), end, sizes, arguments
+
+
+def _check_count(
+    code: str,
+    kernel: str,
+    parameters: Sequence[str],
+    launches: Iterable[tuple[str, int, int, list[str], str]],
+) -> None:
+    """Refuse a launch with more or fewer arguments than the kernel has parameters."""
+    for name, start, _, _, text in launches:
+        passed = len(_split(text))
+        if name == kernel and passed != len(parameters):
+            raise ArgumentError(
+                f"{_line(code, start)}: the launch passes {passed} arguments, and {kernel} has "
+                f"{len(parameters)} parameters; write {kernel}<<<grid, block>>>"
+                f"({', '.join(parameters)});"
+            )
 
 
 def _host_lines(

@@ -52,6 +52,7 @@ from ..steps.spec import KernelSpec
 from .apart import ApartModule
 from .counts import LineCount
 from .findings import Finding
+from .journal import EVENTS, VALUES
 from .module import SimModule, open_module
 
 # A verb has the name of the package that it stands in: `sim.program` means the verb.
@@ -162,9 +163,9 @@ def trace(
     how: dict[str, Any] = {"allow_slow": allow_slow, "journal": journal}
     for name, value in how.items():
         arguments.flag(name, value)
-    how["order"], how["config"] = order, spec.config_index(getattr(kernel, "config", ""))
+    how["config"] = spec.config_index(getattr(kernel, "config", ""))
     module = compile_step(step, precision, layout_of(layout))
-    how["layout"] = LAYOUTS.index(layout)
+    how |= {"layout": LAYOUTS.index(layout), "order": order, "journal": VALUES * journal}
     types = precisions.precision(precision or spec.precisions[0])
     module.check_memory([(given := types.bytes[0]) * M * K, given * K * N, types.bytes[1] * M * N])
     *both, C = integer_matrices(M, N, K, types=types)
@@ -172,6 +173,20 @@ def trace(
     seen = module.trace(A, B, C, M, N, K, alpha, beta, **how)
     print(seen.output, end="")
     return seen
+
+
+def events(kernel: str | KernelSpec | Program, M: int, N: int, K: int) -> Trace:
+    """A trace with block 0's events, but not what they read and write: that is most of a journal.
+
+    Raises as `trace` does.
+    """
+    spec = (step := registry.program(kernel)).spec
+    spec.check_sizes(*arguments.shape((M, N, K)))
+    module = compile_step(step)
+    types = precisions.precision(spec.precisions[0])
+    config = spec.config_index(getattr(kernel, "config", ""))
+    A, B, C = integer_matrices(M, N, K, types=types)
+    return module.trace(A, B, C, M, N, K, config=config, journal=EVENTS)
 
 
 def _as_it_lies(matrix: np.ndarray, letter: str) -> np.ndarray:

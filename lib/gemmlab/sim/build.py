@@ -6,7 +6,9 @@ import hashlib
 import os
 import shlex
 import shutil
+import threading
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
@@ -57,6 +59,7 @@ KERNEL_FLAGS = (
 _PRINTING = ("printf", "vprintf", "puts", "putchar")
 _ENDING = ("exit", "_exit", "_Exit", "quick_exit", "raise", "kill")
 _RUNTIME_NAME = "the simulator's runtime"
+_ONCE = "Compiling the simulator (once)"
 _RUNTIME_UNITS = ("runtime", "operations")  # files of RUNTIME, which include the others
 _RECIPE = ("alignment.py", "build.py", "dwarf.py", "elf.py", "lines.py")
 _PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
@@ -102,19 +105,18 @@ def compiler() -> str:
     return found
 
 
-def runtime(portable: bool = False) -> Path:
+def runtime(portable: bool = False, quietly: bool = False) -> Path:
     """The runtime's library, compiled at the first call on this machine (about 10 s).
 
     `portable` builds it on ucontext, as it would be on a processor without a stack switch of ours.
+    quietly: without a line of progress.
     $GEMMLAB_SIM_FLAGS: further options for the compiler, such as sanitizers.
     """
-    own = shlex.split(os.environ.get("GEMMLAB_SIM_FLAGS", ""))
-    flags = (*_RUNTIME_FLAGS, *own, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
-    name = f"libgemmlab_sim-{content_hash(flags, ('', _runtime_files()))}"
+    flags, name = _runtime_flags(portable), _runtime_name(portable)
 
     def make(work: Path) -> None:
         objects = {unit: str(work / f"{unit}.o") for unit in _RUNTIME_UNITS}
-        with busy("Compiling the simulator (once)"):
+        with nullcontext() if quietly else busy(_ONCE):
             compiling = [compiler(), *flags, f"-I{RUNTIME}", "-c"]
             together = [
                 [*compiling, str(RUNTIME / f"{unit}.cpp"), "-o", made]
@@ -129,6 +131,40 @@ def runtime(portable: bool = False) -> Path:
     return library
 
 
+def _runtime_flags(portable: bool) -> tuple[str, ...]:
+    own = shlex.split(os.environ.get("GEMMLAB_SIM_FLAGS", ""))
+    return (*_RUNTIME_FLAGS, *own, *(("-DGEMMLAB_SIM_UCONTEXT",) if portable else ()))
+
+
+def _runtime_name(portable: bool) -> str:
+    """Known before it is compiled."""
+    return f"libgemmlab_sim-{content_hash(_runtime_flags(portable), ('', _runtime_files()))}"
+
+
+class _Meanwhile:
+    """The runtime, compiled while something else is: only linking a kernel needs it."""
+
+    def __init__(self, portable: bool) -> None:
+        self._made: list[Path] = []
+        self._failed: list[BaseException] = []
+        # If the kernel does not compile, it goes on in the background, for the next cell.
+        self._thread = threading.Thread(target=self._make, args=(portable,))
+        self._thread.start()
+
+    def _make(self, portable: bool) -> None:
+        try:
+            self._made.append(runtime(portable, quietly=True))
+        except BaseException as error:
+            self._failed.append(error)
+
+    def path(self) -> Path:
+        """Its library, when it is there. Raises what `runtime` raises."""
+        self._thread.join()
+        if self._failed:
+            raise self._failed[0]
+        return self._made[0]
+
+
 def kernel(
     path: Path, launch: str, portable: bool = False, workspace: bool = False
 ) -> KernelLibrary:
@@ -138,22 +174,26 @@ def kernel(
     Raises BackendError without g++, BuildError with the compiler's message.
     """
     path = path.resolve()
-    base = runtime(portable)
     unit = _UNIT.format(path=path, launch=launch)
     unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
-    key = content_hash(KERNEL_FLAGS, (unit, base.name), *texts, ("", own_headers()))
+    base_name = f"{_runtime_name(portable)}.so"
+    key = content_hash(KERNEL_FLAGS, (unit, base_name), *texts, ("", own_headers()))
 
     def make(work: Path) -> None:
         own = [file for file in included_files(path) if file.parent != kernels_folder() / "ptx"]
         refuse_unsupported(own, INCLUDE / "ptx", display_name)
-        with busy(f"Compiling {path.name} for the simulator"):
+        base = _Meanwhile(portable)
+        is_there = (work.parent / base_name).exists()
+        what = f"Compiling {path.name} for the simulator"
+        with busy(what if is_there else _ONCE):
             built = _compile_kernel(path, unit, base, work)
         (work / f"{name}.lines.json").write_text(read_library(built).to_json())
         built.rename(work / f"{name}.so")
 
     name = f"{path.stem}-{key}"
     library, table = STORE.get(name, (".so", ".lines.json"), make)
+    runtime(portable)  # which is there, unless somebody has removed it
     return KernelLibrary(library, path, _table(table), workspace)
 
 
@@ -182,7 +222,7 @@ def prelude(flags: Sequence[str] = KERNEL_FLAGS, text: str = _PRELUDE) -> Path:
     return header
 
 
-def _compile_kernel(path: Path, unit: str, base: Path, work: Path) -> Path:
+def _compile_kernel(path: Path, unit: str, base: _Meanwhile, work: Path) -> Path:
     """The library, made in the folder `work`."""
     source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
     source.write_text(unit)
@@ -190,7 +230,7 @@ def _compile_kernel(path: Path, unit: str, base: Path, work: Path) -> Path:
     compiling = (*KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
     _run([compiler(), *compiling], work, kernel=path)
     texts = [file.read_text() for file in included_files(path)]
-    return link([compiled], texts, base, built)
+    return link([compiled], texts, base.path(), built)
 
 
 def link(

@@ -25,6 +25,8 @@ MARKS = (
 )
 KINDS = (*OPS, *(f"mark {name}" for name in MARKS))
 _MARK = len(OPS)
+EVENTS, VALUES = 1, 2  # what a run keeps: what block 0 does, and with what it reads and writes
+MOST = 1 << 21  # rows that are kept, as in runtime/memory/journal.h; what follows is left out
 ROW = np.dtype(
     [
         *((name, np.uint32) for name in ("block", "address", "line")),

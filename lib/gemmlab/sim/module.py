@@ -56,9 +56,9 @@ class Shape:
 class How:
     """How to run it: counted or not, on how many OS threads, and whether it may take long.
 
-    sms: how many SMs the launcher is told of. journal: keep what a block does, event by event.
-    order: a seed, by which blocks are dispatched and, if
-    they may communicate, take turns: 0 by number, 1 from the last one, others are permutations.
+    sms: how many SMs the launcher is told of. journal: EVENTS to keep what a block does, event by
+    event, VALUES with what it reads and writes. order: a seed, by which blocks are dispatched and,
+    if they may communicate, take turns: 0 by number, 1 from the last one, others are permutations.
     """
 
     traced: bool
@@ -66,7 +66,7 @@ class How:
     allow_slow: bool
     sms: int = SMS
     order: int = 0
-    journal: bool = False
+    journal: int = 0
 
 
 class SimModule(ABC):
@@ -138,13 +138,13 @@ class SimModule(ABC):
         allow_slow: bool = False,
         sms: int = SMS,
         order: int = 0,
-        journal: bool = False,
+        journal: int = 0,
     ) -> Trace:
         """Run the kernel and count its memory requests by source line; look for races and the like.
 
-        Arguments as those of `launch`. sms: how many SMs the launcher is told of. journal: keep for
-        `Trace.events` what block 0 does. What is wrong
-        with the kernel is in the trace's `findings`, not raised.
+        Arguments as those of `launch`. sms: how many SMs the launcher is told of. journal: for
+        `Trace.events`, EVENTS to keep what block 0 does, VALUES with what it reads and writes. What
+        is wrong with the kernel is in the trace's `findings`, not raised.
         """
         how = How(True, _workers(threads), allow_slow, sms, order, journal)
         return self._checked((A, B, C), Shape(M, N, K, alpha, beta, config, layout), how)

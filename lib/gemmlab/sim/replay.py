@@ -6,23 +6,32 @@ has come. The order of steps within a warp, their lines and addresses are those 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.errors import ArgumentError
 from .journal import KINDS
+from .places import GLOBAL, SHARED, Place
 from .trace import Trace
 
 WARP = 32
 BARRIER = KINDS.index("mark barrier")
 _VALUE = KINDS.index("mark value")
+_COPY_FROM = KINDS.index("cp.async.global")
+_COPY_TO = tuple(i for i, kind in enumerate(KINDS) if kind == "cp.async.shared")
+_STORES = (*_COPY_TO, *(KINDS.index(kind) for kind in ("st.shared", "st.global", "stmatrix")))
+_IN_GLOBAL = tuple(i for i, kind in enumerate(KINDS) if "global" in kind)
+_ORDINARY = tuple(KINDS.index(kind) for kind in ("ld.shared", "st.shared"))
+# What a value was read from, or written to.
+MEMORIES = (SHARED, GLOBAL, f"to {SHARED}", f"to {GLOBAL}")
 _WAITS = tuple(KINDS.index(f"mark {name}") for name in ("barrier", "mbarrier.wait"))
 Values = dict[str, dict[int, dict[int, int]]]
 _What = tuple[int, int, int]  # kind, line, width
 _Event = tuple[int, int, int, int]  # the same, and the address
-UNKNOWN = -128  # a value that no load has read, or no small integer
+UNKNOWN = -(1 << 15)  # a value that no access has told, or no small integer
 
 
 @dataclass(frozen=True)
@@ -45,10 +54,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Replayed:
-    """All warps of block 0, and what its loads have read.
+    """All warps of block 0, and what its accesses have read and written.
 
     warps: the steps of each. values: "shared" -> epoch -> {address: value}, and "global" -> {0:
-    ...}: small integers, as a trace's matrices have.
+    ...}: small integers, as a trace's matrices have. "to shared" and "to global" have what was
+    written.
     """
 
     warps: tuple[tuple[Step, ...], ...]
@@ -72,57 +82,114 @@ def replayed(trace: Trace, dtype: str = "float32") -> Replayed:
             f"trace: {trace.kernel} was traced without a journal; pass journal=True to lab.trace"
         )
     threads = journal.threads()
-    seen: list[np.ndarray] = []
+    told = _Told(trace.places, dtype, [])
     grouped = []
     for first in range(0, max(threads) + 1, WARP):
-        lanes = [_own(threads.get(first + lane), dtype, seen) for lane in range(WARP)]
+        lanes = [_own(threads.get(first + lane), told) for lane in range(WARP)]
         grouped.append(list(_requests(lanes)))
-    return Replayed(_timed(grouped), _by_address(seen))
+    return Replayed(_timed(grouped), _by_address(told.rows))
 
 
-def _own(rows: np.ndarray | None, dtype: str, seen: list[np.ndarray]) -> list[_Event]:
-    """The events of one thread, without what its loads have read, which is added to `seen`."""
+def _own(rows: np.ndarray | None, told: _Told) -> list[_Event]:
+    """The events of one thread, without what its accesses have read and written."""
     if rows is None:
         return []
     is_value = rows["kind"] == _VALUE
     events = rows[~is_value]
-    epochs = np.cumsum(np.isin(events["kind"], _WAITS))
     if is_value.any():
-        seen.append(_read(rows, is_value, events, epochs, dtype))
+        told.add(rows, is_value, np.cumsum(np.isin(events["kind"], _WAITS)))
     columns = (events[name].tolist() for name in ("kind", "line", "width", "address"))
     return list(zip(*columns, strict=True))
 
 
-def _read(
-    rows: np.ndarray, is_value: np.ndarray, events: np.ndarray, epochs: np.ndarray, dtype: str
-) -> np.ndarray:
-    """Rows of (0 shared or 1 global, epoch, address, value): what the loads of a thread have read.
+@dataclass(frozen=True)
+class _Told:
+    """What accesses have read and written. dtype: of A and B.
 
-    Behind each load stand the 16-bit pieces of what it read, from the lowest on.
+    rows: (an index into MEMORIES, epoch, address, value) of each element.
     """
-    owner = np.cumsum(~is_value)[is_value] - 1  # the event in front
-    starts = np.flatnonzero(~is_value)
-    place = np.flatnonzero(is_value) - starts[owner] - 1
-    halves = rows["address"][is_value].astype(np.uint32)
-    if dtype == "float32":
-        whole = place % 2 == 0
-        bits = halves[whole][: np.count_nonzero(~whole)] | halves[~whole] << 16
-        owner, place, found = owner[~whole], place[~whole] // 2 * 2, bits.view(np.float32)
-    elif dtype == "float16":
-        found = halves.astype(np.uint16).view(np.float16).astype(np.float32)
-    else:
-        found = (halves << 16).view(np.float32)
-    in_global = events["kind"][owner] != KINDS.index("ld.shared")
+
+    places: Sequence[Place]
+    dtype: str
+    rows: list[np.ndarray]
+
+    def add(self, rows: np.ndarray, is_value: np.ndarray, epochs: np.ndarray) -> None:
+        """The values of one thread: the 16-bit pieces behind each access, from the lowest on."""
+        events = rows[~is_value]
+        owner = np.cumsum(~is_value)[is_value] - 1  # the event in front
+        place = np.flatnonzero(is_value) - np.flatnonzero(~is_value)[owner] - 1
+        halves = rows["address"][is_value].astype(np.uint32)
+        self._decode(events, epochs, owner, place, halves)
+        # A copy has read in global memory what it writes to shared memory.
+        copied = np.isin(events["kind"][owner], _COPY_TO) & (owner > 0)
+        copied &= events["kind"][owner - 1] == _COPY_FROM
+        self._decode(events, epochs, owner[copied] - 1, place[copied], halves[copied])
+
+    def _decode(
+        self,
+        events: np.ndarray,
+        epochs: np.ndarray,
+        owner: np.ndarray,
+        place: np.ndarray,
+        halves: np.ndarray,
+    ) -> None:
+        sizes = self._sizes(events)[owner]
+        for size in (2, 4):
+            of, at = owner[sizes == size], place[sizes == size]
+            bits = halves[sizes == size]
+            if size == 4:
+                low = at % 2 == 0
+                of, at = of[low], at[low]
+                bits = bits[low] | bits[~low] << 16
+            kind = events["kind"][of]
+            in_global = np.isin(kind, _IN_GLOBAL)
+            memory = in_global + 2 * np.isin(kind, _STORES)
+            address = events["address"][of].astype(np.int64) + 2 * at
+            epoch = np.where(in_global, 0, epochs[of])
+            found = _whole(_as_float(bits, size, self.dtype))
+            self.rows.append(np.stack([memory, epoch, address, found], axis=1))
+
+    def _sizes(self, events: np.ndarray) -> np.ndarray:
+        """Bytes of an element, for each event; 0 where that is not known."""
+        normal = 4 if self.dtype == "float32" else 2
+        sizes = np.full(len(events), normal)
+        if normal == 2:  # ordinary accesses to an array without a shape may be of fp32, too
+            sizes[np.isin(events["kind"], _ORDINARY)] = 0
+        in_global = np.isin(events["kind"], _IN_GLOBAL)
+        address = events["address"].astype(np.int64)
+        for one in self.places:
+            own = in_global == (one.memory == GLOBAL)
+            own &= (one.start <= address) & (address < one.start + one.bytes)
+            if one.shape:
+                sizes[own] = element_bytes(one)
+        return sizes
+
+
+def element_bytes(place: Place) -> int:
+    """Of a matrix or an array whose shape is known; 0 if it is no array of values."""
+    size = place.bytes // math.prod(place.shape)
+    return size if size in (2, 4) else 0
+
+
+def _as_float(bits: np.ndarray, size: int, dtype: str) -> np.ndarray:
+    """Values from their bits. dtype: which 16-bit type it is, if it is one."""
+    if size == 4:
+        return bits.view(np.float32)
+    if dtype == "float16":
+        return bits.astype(np.uint16).view(np.float16).astype(np.float32)
+    return (bits << 16).view(np.float32)
+
+
+def _whole(found: np.ndarray) -> np.ndarray:
+    """Values as integers, UNKNOWN for all others."""
     with np.errstate(invalid="ignore"):
         small = (np.abs(found) < -UNKNOWN) & (found == np.round(found))
-        value = np.where(small, found, UNKNOWN).astype(np.int64)
-    address = events["address"][owner].astype(np.int64) + 2 * place
-    return np.stack([in_global, np.where(in_global, 0, epochs[owner]), address, value], axis=1)
+        return np.where(small, found, UNKNOWN).astype(np.int64)
 
 
 def _by_address(seen: list[np.ndarray]) -> Values:
-    """What is known of each address; where two loads disagree, nothing is."""
-    values: Values = {"shared": {}, "global": {}}
+    """What is known of each address; where two accesses disagree, nothing is."""
+    values: Values = {memory: {} for memory in MEMORIES}
     if not seen:
         return values
     places, which = np.unique(np.concatenate(seen)[:, :3], axis=0, return_inverse=True)
@@ -131,9 +198,8 @@ def _by_address(seen: list[np.ndarray]) -> Values:
     np.minimum.at(least, which.ravel(), all_values)
     np.maximum.at(most, which.ravel(), all_values)
     agreed = np.where(least == most, least, UNKNOWN)
-    for (in_global, epoch, address), value in zip(places.tolist(), agreed.tolist(), strict=True):
-        memory = values["global" if in_global else "shared"]
-        memory.setdefault(epoch, {})[address] = value
+    for (memory, epoch, address), value in zip(places.tolist(), agreed.tolist(), strict=True):
+        values[MEMORIES[memory]].setdefault(epoch, {})[address] = value
     return values
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gemmlab as lab
-from gemmlab.core.errors import ArgumentError
+from gemmlab.core.errors import ArgumentError, BuildError
 from gemmlab.notebook import cell as cells
 from gemmlab.notebook.compose import compose
 
@@ -97,12 +97,28 @@ def test_without_alpha_and_beta_others_are_refused():
         (BODY + "other<<<1, 1>>>(A, B, C, M, N, K);", "line 10 of the cell: launches other"),
         (BODY + "mine<<<1>>>(A, B, C, M, N, K);", "line 10 of the cell: a launch has <<<grid"),
         (BODY + "mine<<<1, 1>>>(A, B", "line 10 of the cell: the launch is not complete"),
+        (BODY + "mine<<<1, 1>>>(A, B, C, M, N);", "line 10 of the cell: the launch passes 5 arg"),
         (BODY + "void run() {\n" + LAUNCH + "}", "line 12 of the cell: the launch stands inside"),
         ("template <int T>\n" + BODY + "// block 8x8", "line 3 of the cell: mine is a template"),
     ],
 )
 def test_a_wrong_cell_is_told_its_line(body, said):
     assert said in refused(body)
+
+
+def test_parameters_without_const_are_taken_as_they_are():
+    body = BODY.replace("const float* A, const float* B", "float* A, float* B")
+    for mine in (made(body, block=(32, 8)), made(body + LAUNCH)):
+        assert lab.check(mine, SHAPES, "cpu").ok
+
+
+def test_what_a_template_of_a_header_refuses_is_told_by_the_line_that_asks_for_it():
+    body = BODY + "mine<<<1, 1>>>(A, B, C, M, N, &K);"
+    with pytest.raises(BuildError) as refusal:
+        lab.check(made(body), SHAPES, "cpu")
+    said = str(refusal.value)
+    assert "line 10 of the cell: " in said and "&K" in said
+    assert "required from" not in said and "/variants/" not in said
 
 
 def test_a_kernel_that_writes_nothing_is_told_so():

@@ -26,7 +26,7 @@ constexpr size_t MOST_LAUNCHES = 10000;
 void begin(const Module* module, bool traced, double budget) {
   session.module = module;
   session.traced = traced;
-  session.journal = session.is_program = false;
+  session.journal = session.values = session.is_program = false;
   session.results = {};
   session.records.clear();
   session.shown = &session.results;
@@ -98,11 +98,12 @@ void gemmlab_sim_free_all() { sim::arena.clear(); }
 
 // To be called before a kernel's launcher: all that it launches adds to one result. sms: how many
 // the launcher is told of. order: in which blocks are dispatched, a seed (engine/turns.h). traced:
-// 1, or 2 to keep a journal, too.
+// 1, or 2 to keep a journal, too, or 3 for one with values.
 void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double budget_s, int sms,
                        uint32_t order) {
   sim::begin(static_cast<const sim::Module*>(module), traced != 0, budget_s);
-  sim::session.journal = traced == 2;
+  sim::session.journal = traced >= 2;
+  sim::session.values = traced == 3;
   sim::session.workers = std::max(workers, 1u);
   sim::session.order = order;
   sim::multiprocessors = sms;
@@ -210,17 +211,10 @@ int sim_launch(const SimLaunch* asked, void (*body)(void*), void* arguments) {
   }
   ++sim::progress.headway;
   sim::output.begin_launch();
-  const sim::Launch all = {launch->grid,
-                           launch->block,
-                           launch->cluster,
-                           launch->dynamic_bytes,
-                           body,
-                           arguments,
-                           session.module,
-                           session.traced,
-                           session.journal,
-                           session.order,
-                           launch->dependent != 0};
+  const sim::Launch all = {launch->grid,          launch->block,  launch->cluster,
+                           launch->dynamic_bytes, body,           arguments,
+                           session.module,        session.traced, session.journal,
+                           session.values,        session.order,  launch->dependent != 0};
   session.launches.push_back(
       {all.blocks(), launch->dynamic_bytes + (facts ? facts->static_bytes : 0)});
   if (session.traced) sim::grid_writes.begin_launch(all.dependent);

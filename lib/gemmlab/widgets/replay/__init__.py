@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +13,8 @@ from ...core.arguments import integer, text
 from ...core.precision import precision as types_of
 from ...layouts.shared import banks
 from ...sim.journal import KINDS
-from ...sim.places import GLOBAL, SHARED, element
-from ...sim.replay import UNKNOWN, Replayed, Step, replayed
+from ...sim.places import GLOBAL, SHARED, Place, element
+from ...sim.replay import UNKNOWN, Replayed, Step, element_bytes, replayed
 from ...sim.trace import Trace
 from ...steps import registry
 from ...steps.program import Program
@@ -23,6 +23,9 @@ from ..shared.base import Widget, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_NARROW = 127  # the largest value that a byte holds
+_GAP = 64  # elements: longer gaps between known values end a stretch
 
 
 class Replay(Widget):
@@ -54,7 +57,6 @@ class Replay(Widget):
             config={
                 "title": f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}, block 0",
                 "caption": caption,
-                "element": 4 if dtype == "float32" else 2,
                 "ticks": run.ticks,
                 "kinds": list(KINDS),
                 "lines": _lines(trace, run),
@@ -69,7 +71,7 @@ class Replay(Widget):
                     for p in trace.places
                 ],
                 **_steps(run),
-                "values": _values(run, 4 if dtype == "float32" else 2),
+                **_values(run, trace.places, 4 if dtype == "float32" else 2),
             },
             state={"warp": warp, "tick": tick},
         )
@@ -127,7 +129,10 @@ def _lines(trace: Trace, run: Replayed) -> list[list]:
 
 
 def _steps(run: Replayed) -> dict:
-    """What the steps are, in tables, and rows of numbers that point into them."""
+    """What the steps are, in tables, and rows of numbers that point into them.
+
+    A step begins when the one before has ended, and its epoch counts the waits before it.
+    """
     whats: dict[tuple[int, int, int], int] = {}
     shapes: dict[tuple[int, ...], int] = {}
     warps = []
@@ -138,38 +143,63 @@ def _steps(run: Replayed) -> dict:
             shape = tuple(a - base if a >= 0 else -1 for a in step.addresses)
             what = whats.setdefault((step.kind, step.line, step.width), len(whats))
             which = shapes.setdefault(shape, len(shapes))
-            rows.append((what, which, base, step.tick, step.until, step.epoch))
+            rows.append((what, which, base, step.until))
         warps.append(_packed(np.array(rows, np.int32)))
     return {"whats": [list(w) for w in whats], "shapes": [list(s) for s in shapes], "warps": warps}
 
 
-def _values(run: Replayed, size: int) -> list[dict]:
-    """What loads have read: for each memory and epoch, stretches of elements as single bytes."""
+def _values(run: Replayed, places: Sequence[Place], normal: int) -> dict:
+    """What was read and written: for each memory and epoch, stretches of elements.
+
+    size: bytes of an element. wide: each takes two bytes here, not one. data: an index into
+    `packed`: what is stored in one epoch is mostly read in the next. normal: the size where no
+    array's shape tells it.
+    """
     found = []
+    data: dict[str, int] = {}
     for memory, epochs in run.values.items():
+        sizes = _sizes(places, memory, normal)
         for epoch, seen in epochs.items():
-            for start, values in _stretches(seen, size):
-                data = {"start": start, "bytes": _packed(np.array(values, np.int8))}
-                found.append({"memory": memory, "epoch": epoch, **data})
-    return found
+            for start, size, values in _stretches(seen, sizes):
+                known = [value for value in values if value != UNKNOWN]
+                wide = max(map(abs, known), default=0) > _NARROW
+                unknown = UNKNOWN if wide else -_NARROW - 1
+                numbers = [unknown if value == UNKNOWN else value for value in values]
+                packed = _packed(np.array(numbers, np.int16 if wide else np.int8))
+                what = {"memory": memory, "epoch": epoch, "start": start, "size": size}
+                found.append({**what, "wide": wide, "data": data.setdefault(packed, len(data))})
+    return {"values": found, "packed": list(data)}
 
 
-def _stretches(seen: dict[int, int], size: int) -> Iterable[tuple[int, list[int]]]:
+def _sizes(places: Sequence[Place], memory: str, normal: int) -> Callable[[int], int]:
+    """A function from an address to the bytes of the element there."""
+    own = [p for p in places if p.memory == memory.removeprefix("to ") and p.shape]
+
+    def size(address: int) -> int:
+        return next((element_bytes(p) for p in own if p.holds(address)), normal)
+
+    return size
+
+
+def _stretches(
+    seen: dict[int, int], size_at: Callable[[int], int]
+) -> Iterable[tuple[int, int, list[int]]]:
     """Runs of elements that lie side by side; short gaps are filled with what is not known."""
-    start, values, at = 0, list[int](), -1
+    start, size, values, at = 0, 0, list[int](), -1
     for address in sorted(seen):
-        gap = (address - at) // size
-        if values and 0 <= gap <= 64:
+        own = size_at(address)
+        gap = (address - at) // own
+        if values and own == size and 0 <= gap <= _GAP:
             values += [UNKNOWN] * gap
         elif values:
-            yield start, values
+            yield start, size, values
             values = []
         if not values:
-            start = address
+            start, size = address, own
         values.append(seen[address])
-        at = address + size
+        at = address + own
     if values:
-        yield start, values
+        yield start, size, values
 
 
 def _packed(numbers: np.ndarray) -> str:

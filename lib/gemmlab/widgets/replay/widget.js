@@ -4,17 +4,33 @@ import { whole } from "../shared/link.js";
 import { plural, wavefronts } from "../model/shared/banks.js";
 import { elementAt } from "../trace_view/pictures.js";
 
-const UNKNOWN = -128;
 const FIELDS = 6; // of a step: what, shape, base, tick, until, epoch
+const PACKED = 4; // as it comes: what, shape, base, until
 const SECONDS_A_TICK = 0.12;
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
+const WAITS = ["mark barrier", "mark mbarrier.wait"]; // they end an epoch
+
+// A warp's steps: each begins when the one before has ended.
+function stepsOf(text, config) {
+  const packed = new Int32Array(bytesOf(text).buffer);
+  const rows = new Int32Array((packed.length / PACKED) * FIELDS);
+  let [tick, epoch] = [0, 0];
+  for (let n = 0; n < packed.length / PACKED; ++n) {
+    const [what, shape, base, until] = packed.slice(PACKED * n, PACKED * n + PACKED);
+    rows.set([what, shape, base, tick, until, epoch], FIELDS * n);
+    tick = until;
+    if (WAITS.includes(config.kinds[config.whats[what][0]])) epoch += 1;
+  }
+  return rows;
+}
+
 // The run that a config describes, with its numbers unpacked.
 export function runOf(config) {
-  const warps = config.warps.map((text) => new Int32Array(bytesOf(text).buffer));
-  const values = config.values.map((one) =>
-    ({ ...one, found: new Int8Array(bytesOf(one.bytes).buffer) }));
+  const warps = config.warps.map((text) => stepsOf(text, config));
+  const values = config.values.map((one) => ({ ...one,
+    found: new (one.wide ? Int16Array : Int8Array)(bytesOf(config.packed[one.data]).buffer) }));
   return { ...config, warps, values };
 }
 
@@ -46,15 +62,29 @@ export function stepOf(run, warp, tick) {
   };
 }
 
-// What a load has read at an address: the element's value, or null if it is not known.
-export function valueAt(run, memory, epoch, address) {
-  for (const one of run.values) {
-    if (one.memory !== memory || (memory === "shared" && one.epoch !== epoch)) continue;
-    const index = (address - one.start) / run.element;
-    if (index < 0 || index >= one.found.length) continue;
-    return one.found[index] === UNKNOWN ? null : one.found[index];
-  }
-  return null;
+// The memory whose values a step tells: what it reads there, or "to ..." what it writes; "" if none.
+const TOLD = {
+  "ld.shared": "shared", ldmatrix: "shared", "ld.global": "global", "cp.async.global": "global",
+  "st.shared": "to shared", stmatrix: "to shared", "cp.async.shared": "to shared",
+  "st.global": "to global",
+};
+
+// What a lane of a step has read or written, element by element: null for one that is not known,
+// and no elements if none is.
+export function valuesAt(run, step, address) {
+  const memory = TOLD[step.name];
+  const epoch = /global/.test(memory) ? 0 : step.epoch;
+  const known = (one) => {
+    const index = (address - one.start) / one.size;
+    return one.memory === memory && one.epoch === epoch && index >= 0 && index < one.found.length;
+  };
+  const own = memory && address !== null && run.values.find(known);
+  if (!own) return [];
+  const first = (address - own.start) / own.size;
+  const found = [...own.found.slice(first, first + Math.max(1, step.width / own.size))];
+  const unknown = own.wide ? -32768 : -128;
+  return found.every((value) => value === unknown) ? []
+    : found.map((value) => (value === unknown ? null : value));
 }
 
 // Groups of cp.async that a warp has begun and not waited for, before a tick.
@@ -69,7 +99,6 @@ export function pendingAt(run, warp, tick) {
   return pending;
 }
 
-const LOADS = ["ld.shared", "ld.global"];
 const BANKED = ["ld.shared", "st.shared", "ldmatrix", "stmatrix"];
 
 // A request of shared memory on the banks; null for all else.
@@ -150,11 +179,12 @@ function mount(root, config, initial, changed) {
   function drawLanes(step) {
     lanes.replaceChildren(...(step.mark ? [] : step.addresses.map((address, lane) => {
       const where = address === null ? "–" : elementAt(config.places, step.memory, address);
-      const value = address !== null && LOADS.includes(step.name)
-        ? valueAt(run, step.memory, step.epoch, address) : null;
-      return h("div", { class: "gl-rp-lane", title: `lane ${lane}: ${where}` },
+      const values = valuesAt(run, step, address)
+        .map((value) => (value === null ? "?" : String(value).replace("-", "−")));
+      const said = values.join(" ");
+      return h("div", { class: "gl-rp-lane", title: `lane ${lane}: ${where}${said && `: ${said}`}` },
         h("i", {}, String(lane)), h("span", {}, where),
-        value === null ? null : h("b", {}, String(value).replace("-", "−")));
+        said ? h("b", { class: values.length > 1 ? "gl-rp-wide" : "" }, said) : null);
     })));
   }
 
@@ -209,8 +239,8 @@ function mount(root, config, initial, changed) {
       h("div", {}, "Every warp makes one step a tick; a barrier lets all go on when the last one " +
         "has come. That is a model: the order of the steps within a warp, their lines and " +
         "addresses are those of the run, the times are not. Beside each lane stands what it asks " +
-        "for, and in bold what it reads. The bars are the 32 banks with the words asked of each; " +
-        "×n at a line says how many warps are there."))));
+        "for, and in bold what it reads or writes there: of a wide access all elements. The bars " +
+        "are the 32 banks with the words asked of each; ×n at a line says how many warps are there."))));
   draw();
   return (next) => {
     state = next;

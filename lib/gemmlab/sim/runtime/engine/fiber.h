@@ -64,6 +64,9 @@ struct alignas(64) Fiber {
   const void* polled = nullptr;
   u64 polled_value = 0;
   u32 polls = 0;
+  // Of access.h, for a journal: what it stored last, until the value is read from there.
+  const void* stored = nullptr;
+  u32 stored_width = 0, stored_pc = 0;
   State state = State::DONE;
   SimIndex thread = {};
   Wait wait;

@@ -33,7 +33,7 @@ struct Record {
 struct Session {
   std::vector<std::unique_ptr<Module>> modules;
   const Module* module = nullptr;
-  bool traced = false, journal = false;
+  bool traced = false, journal = false, values = false;
   bool is_program = false;  // main() is called, and each launch has a result of its own
   u32 workers = 1, order = 0;
   Results results;  // of all launches; of a program, of its host's code

@@ -95,7 +95,7 @@ void Worker::begin_block(u32 block) {
   const u32 threads = launch_->threads();
   block_ = block;
   requests_.begin_block(block);
-  journal_.begin_block(block, launch_->journal && block == 0);
+  journal_.begin_block(block, launch_->journal && block == 0, launch_->values);
   block_index_ = unravel(block, launch_->grid);
   live_ = threads;
   at_barrier_ = 0;
@@ -104,7 +104,7 @@ void Worker::begin_block(u32 block) {
   for (u32 t = 0; t < threads; ++t) {
     const u32 slot = number_ * launch_->stacks() + t;
     fibers_[t].state = State::READY;
-    fibers_[t].polled = nullptr;
+    fibers_[t].polled = fibers_[t].stored = nullptr;
     prepare(fibers_[t].context, stacks.low(slot), stacks.top(slot), fiber_main);
   }
   for (Warp& warp : warps_) {
@@ -167,6 +167,7 @@ void Worker::synchronize_block(Fiber& fiber, u32 pc, int line) {
 }
 
 void Worker::meet(Fiber& fiber, const Wait& wait) {
+  keep_stored(fiber);
   fiber.wait = wait;
   if (!(wait.mask >> fiber.lane & 1)) {
     Finding finding = {Kind::NOT_IN_MASK, wait.pc};
@@ -179,6 +180,7 @@ void Worker::meet(Fiber& fiber, const Wait& wait) {
 }
 
 void Worker::wait_until(Fiber& fiber, const Wait& wait) {
+  keep_stored(fiber);
   fiber.wait = wait;
   if (!wait.condition->holds(fiber)) stop(fiber, State::AT_CONDITION);
 }
@@ -189,6 +191,7 @@ void Worker::wait_for_room(Fiber& fiber, u32 pc) {
 }
 
 void Worker::finish(Fiber& fiber) {
+  keep_stored(fiber);
   --live_;
   cluster_->thread_ended(fiber);
   cluster_->note_headway();

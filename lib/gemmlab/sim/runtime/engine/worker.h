@@ -27,9 +27,9 @@ struct Launch {
   void (*body)(void*);
   void* arguments;
   const Module* module;
-  bool traced, journal;
-  u32 order;       // in which blocks run, a seed (turns.h)
-  bool dependent;  // it may begin before the grid before it has ended
+  bool traced, journal, values;  // values: of accesses, in the journal
+  u32 order;                     // in which blocks run, a seed (turns.h)
+  bool dependent;                // it may begin before the grid before it has ended
 
   u32 threads() const { return block.x * block.y * block.z; }
   // Stacks that a worker has, whole warps.

@@ -19,7 +19,10 @@ void check_alignment(Fiber& fiber, const AsyncOp& op, u32 address, u32 unit);
 // Reports a use of another block's shared memory that may come before its start or after its end.
 void check_peer(Fiber& fiber, u32 rank, u32 pc);
 
+inline void keep_stored(Fiber& fiber);
+
 inline void record(Fiber& fiber, Event event) {
+  keep_stored(fiber);
   if (fiber.log_at == fiber.log_end) fiber.worker->wait_for_room(fiber, pc_of(what_of(event)));
   *fiber.log_at++ = event;
 }
@@ -110,11 +113,28 @@ bool may_read(const Fiber& fiber, const void* address, u32 width);
 // a local variable, an argument, a constant of its library.
 void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc);
 
-// What a load reads, as marks behind it: the journal of a block has it.
+// What an access reads or writes, as marks behind it: the journal of a block has it.
 inline void keep_value(Fiber& fiber, const void* address, u32 width, u32 pc) {
   u16 halves[8] = {};
   memcpy(halves, address, width);
   for (u32 n = 0; n < (width + 1) / 2; ++n) mark(fiber, pc, Mark::VALUE, halves[n]);
+}
+
+// When the compiler's hook is called, a store is still to come: its value is read as soon as the
+// thread does something else that is recorded, waits or ends.
+inline void keep_stored(Fiber& fiber) {
+  if (!fiber.stored) return;
+  const void* const at = fiber.stored;
+  fiber.stored = nullptr;
+  keep_value(fiber, at, fiber.stored_width, fiber.stored_pc);
+}
+
+inline void keep(Fiber& fiber, const void* address, u32 width, Access access, u32 pc) {
+  if (access == Access::READ) return keep_value(fiber, address, width, pc);
+  if (access != Access::WRITE) return;
+  fiber.stored = address;
+  fiber.stored_width = width;
+  fiber.stored_pc = pc;
 }
 
 // Not inlined: an untraced run pays for one test, not for saving registers.
@@ -128,17 +148,18 @@ __attribute__((noinline)) void examine(const void* address, const void* return_a
   if (!(mode & HOOKS_TRACE)) return;
   const uintptr_t at = reinterpret_cast<uintptr_t>(address);
   const size_t global = arena.offset_of(at);
-  const bool kept = A == Access::READ && fiber->worker->journal().is_whole();
+  const bool kept = fiber->worker->journal().has_values();
+  if (kept) keep_stored(*fiber);
   if (global < Arena::BYTES) {
     on_global(*fiber, u32(global), Log2Width, A, pc, IsStrong);
-    if (kept) keep_value(*fiber, address, 1u << Log2Width, pc);
+    if (kept) keep(*fiber, address, 1u << Log2Width, A, pc);
     return;
   }
   const SharedMemory& memory = fiber->worker->shared();
   const size_t shared = memory.offset_of(at);
   if (shared < memory.bytes()) {
     on_shared(*fiber, u32(shared), Log2Width, A, pc);
-    if (kept) keep_value(*fiber, address, 1u << Log2Width, pc);
+    if (kept) keep(*fiber, address, 1u << Log2Width, A, pc);
   } else
     examine_other(*fiber, at, 1u << Log2Width, A, pc);
 }

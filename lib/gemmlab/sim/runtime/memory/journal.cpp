@@ -2,9 +2,10 @@
 
 namespace sim {
 
-void Journal::begin_block(u32 block, bool whole) {
+void Journal::begin_block(u32 block, bool whole, bool values) {
   block_ = block;
   whole_ = whole;
+  values_ = values;
   has_stored_ = false;
 }
 

@@ -17,12 +17,13 @@ class Journal {
  public:
   static constexpr size_t MOST = 1 << 21;  // rows: what follows is left out
 
-  // whole: whether all of the block is kept.
-  void begin_block(u32 block, bool whole);
+  // whole: whether all of the block is kept. values: then also what accesses read and write.
+  void begin_block(u32 block, bool whole, bool values);
   void add(const WarpEvents& events);
   void add(const Journal& other);
   void clear() { rows_.clear(); }
   bool is_whole() const { return whole_; }
+  bool has_values() const { return whole_ && values_; }
   const std::vector<JournalRow>& rows() const { return rows_; }
 
  private:
@@ -30,7 +31,7 @@ class Journal {
 
   std::vector<JournalRow> rows_;
   u32 block_ = 0;
-  bool whole_ = false, has_stored_ = false;
+  bool whole_ = false, values_ = false, has_stored_ = false;
 };
 
 }  // namespace sim

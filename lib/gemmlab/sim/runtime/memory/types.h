@@ -46,7 +46,7 @@ enum class Mark : u32 {
   TMA_LOAD,  // to that address
   MMA,       // a tensor core's product
   WMMA,      // a fragment loaded or stored by nvcuda::wmma
-  VALUE,     // 16 bits of what the load before has read, from the lowest on
+  VALUE,     // 16 bits of what the access before has read or written, from the lowest on
 };
 
 }  // namespace sim

@@ -35,6 +35,10 @@ void record_copy(Fiber& fiber, const CpAsync::Copy& copy, bool reads, u32 from, 
   const u32 source = reads ? from : RequestCounter::NO_SOURCE;
   record(fiber, make_event(copy.pc, Op::COPY_FROM_GLOBAL, log2_bytes, source));
   record(fiber, make_event(copy.pc, OPS[path], log2_bytes, copy.to));
+  if (!fiber.worker->journal().has_values()) return;
+  char data[16] = {};
+  if (reads) std::memcpy(data, copy.from, copy.source_bytes);
+  keep_value(fiber, data, copy.bytes, copy.pc);
 }
 
 }  // namespace

@@ -89,7 +89,10 @@ const Collective MOVE = {"movmatrix", execute_move, true};
 // A lane that points to a row accesses its 16 bytes.
 u32 access_row(Fiber& fiber, u32 row_addr, Access access, Op op, u32 pc) {
   const u32 offset = on_shared_address(fiber, row_addr, ROW_BYTES, access, pc);
-  if (fiber.worker->launch().traced) record(fiber, make_event(pc, op, LOG2_ROW_BYTES, offset));
+  if (!fiber.worker->launch().traced) return offset;
+  record(fiber, make_event(pc, op, LOG2_ROW_BYTES, offset));
+  if (access == Access::READ && fiber.worker->journal().has_values())
+    keep_value(fiber, fiber.worker->shared().at(offset), ROW_BYTES, pc);
   return offset;
 }
 
@@ -122,6 +125,9 @@ extern "C" void sim_stmatrix(uint32_t row_addr, unsigned matrices, bool transpos
     operands.row_offset =
         sim::access_row(fiber, row_addr, sim::Access::WRITE, sim::Op::STORE_MATRIX, pc);
   sim::meet_for(sim::STORES[matrices / 2][transposed], fiber, operands, pc, line);
+  // What its row holds is known now that all lanes have come.
+  if (fiber.lane < sim::ROWS * matrices && fiber.worker->journal().has_values())
+    sim::keep_value(fiber, fiber.worker->shared().at(operands.row_offset), sim::ROW_BYTES, pc);
 }
 
 extern "C" uint32_t sim_movmatrix(uint32_t r, int line) {

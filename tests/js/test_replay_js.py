@@ -1,0 +1,56 @@
+"""The replay in the page says what the run in Python says; needs node and g++."""
+
+from __future__ import annotations
+
+import random
+
+import needs
+import pytest
+
+from gemmlab import sim
+from gemmlab.sim.journal import KINDS
+from gemmlab.sim.replay import UNKNOWN, Replayed, Step, replayed
+from gemmlab.widgets import Replay
+
+pytestmark = needs.gxx
+READS, WRITES = ("ld.shared", "ldmatrix", "ld.global"), ("st.shared", "st.global")
+
+
+def _values(run: Replayed, step: Step, address: int, size: int) -> list[int | None]:
+    """What the step's lane has read or written at an address."""
+    kind = KINDS[step.kind]
+    if address < 0 or kind not in (*READS, *WRITES):
+        return []
+    in_global = "global" in kind
+    memory = "to " * (kind in WRITES) + ("global" if in_global else "shared")
+    seen = run.values[memory].get(0 if in_global else step.epoch, {})
+    found = [seen.get(address + size * n, UNKNOWN) for n in range(max(1, step.width // size))]
+    known = [None if value == UNKNOWN else value for value in found]
+    return [] if set(known) == {None} else known
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "size"),
+    [("sgemm_06_swizzled_a", "float32", 4), ("hgemm_10_mma", "bfloat16", 2)],
+)
+def test_steps_and_values_agree(ask, name, dtype, size):
+    trace = sim.trace(name, 128, 128, 64, journal=True)
+    run, widget = replayed(trace, dtype), Replay(trace, dtype=dtype)
+    steps = [(warp, step) for warp, own in enumerate(run.warps) for step in own]
+    # In bf16 C is stored as fp32 or bf16, whose place says which: only A and B are looked at.
+    some = [
+        (warp, step)
+        for warp, step in random.Random(4).sample(steps, 400)
+        if size == 4 or KINDS[step.kind] != "st.global"
+    ]
+    at = [(warp, step.tick) for warp, step in some]
+    (found,) = ask([("replay", {"config": widget.config, "at": at})])
+    told = 0
+    for (_, step), (line, epoch, _, addresses, values) in zip(some, found, strict=True):
+        assert (line, epoch) == (step.line, step.epoch)
+        assert [-1 if a is None else a for a in addresses] == list(step.addresses)
+        if KINDS[step.kind] in (*READS, *WRITES):
+            expected = [_values(run, step, a, size) for a in step.addresses]
+            assert values == expected
+            told += any(expected)
+    assert told > 20
