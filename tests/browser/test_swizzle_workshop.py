@@ -80,7 +80,8 @@ def test_one_step_of_s_mends_article_001(show):
     assert pressed.evaluate_all("(all) => all.map((one) => one.dataset.pair)") == [
         "10,6", "9,5", "8,4"
     ]  # fmt: skip
-    expect(page.get_by_role("button", name="article 000")).to_have_attribute("aria-pressed", "true")
+    named = page.get_by_role("button", name="HGEMM with cp.async")
+    expect(named).to_have_attribute("aria-pressed", "true")
 
 
 def test_what_is_known_comes_when_asked_for(show):

@@ -67,6 +67,6 @@ def test_what_is_said_of_a_cell(ask, widget):
     told = ask([("cell", {"config": widget.config, "state": state})])[0][1]
     assert told[0].startswith("TM 8, TN 4, WMITER 2")
     assert told[1][0] == ["measured, some GPU", "25.0 TFLOP/s"]
-    assert told[1][2] == ["article, RTX 5070 Ti", "28.70 TFLOP/s"]
-    assert "Also 40 wavefronts per k (article, RTX 5070 Ti, TFLOP/s): " in told[2]
+    assert told[1][2] == ["published, RTX 5070 Ti", "28.70 TFLOP/s"]
+    assert "Also 40 wavefronts per k (published, RTX 5070 Ti, TFLOP/s): " in told[2]
     assert "28.73" in told[2]

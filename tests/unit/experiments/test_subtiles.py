@@ -147,7 +147,7 @@ def test_without_a_recording_the_article_and_the_counts_are_shown(monkeypatch):
     assert all(row.tflops is None for row in found.rows)
     assert "Not measured" in repr(found)
     assert "28.73" in found._repr_html_()
-    assert found.heat_map().summary().startswith("article, RTX 5070 Ti of 14 configurations")
+    assert found.heat_map().summary().startswith("published, RTX 5070 Ti of 14 configurations")
 
 
 def test_the_recorded_rows_are_shown_and_labelled(recorded):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ...core.arguments import choice, integer
 from ...core.errors import ArgumentError
 
-ORDERS = {"rows": "row by row", "strips": "strips of rows", "articles": "the articles' formula"}
+ORDERS = {"rows": "row by row", "strips": "strips of rows", "articles": "the published formula"}
 MOST = 128  # rows or columns of tiles
 
 

@@ -17,20 +17,23 @@ from .picture import swizzle_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+# The short names of two articles, as the page on the sources has them.
+_ARTICLE_001, _ARTICLE_000 = "SGEMM and mixed precision", "HGEMM with cp.async"
+
 # Name: the tile, what reads it, and swizzles of its 16-bit elements by name, the last without
 # conflicts. The articles' swizzles are theirs as written, that of 001 for B with its error.
 TILES: dict[str, tuple[ChunkTile, str, dict[str, tuple[int, int, int]]]] = {
     "A, BK = 16": (
         ChunkTile(32, 32),
         "ldmatrix.x4",
-        {"article 001": (3, 3, 3), "one bit": (1, 3, 3)},
+        {_ARTICLE_001: (3, 3, 3), "one bit": (1, 3, 3)},
     ),
-    "A, BK = 32": (ChunkTile(32, 64), "ldmatrix.x4", {"article 000": (2, 3, 3)}),
+    "A, BK = 32": (ChunkTile(32, 64), "ldmatrix.x4", {_ARTICLE_000: (2, 3, 3)}),
     "A, BK = 64": (ChunkTile(32, 128), "ldmatrix.x4", {"three bits": (3, 3, 3)}),
     "B, BN = 128": (
         ChunkTile(16, 256),
         "ldmatrix.x2.trans",
-        {"article 001": (3, 3, 3), "article 000": (3, 3, 4)},
+        {_ARTICLE_001: (3, 3, 3), _ARTICLE_000: (3, 3, 4)},
     ),
 }
 _NONE = (0, 3, 3)  # B, M, S of no swizzle, from which B + 1 is the first step
