@@ -459,7 +459,7 @@ def test_slow_steps_are_left_out_where_they_would_take_seconds():
 def test_shapes_are_recorded_in_the_family_s_types(on_a_gpu, halves):
     record.record(only=["shapes"], family="hgemm")
     there = sum(name in HALVES for name in record.ANY_SHAPE)
-    assert halves.benched == [(there, list(recorded_sizes.SHAPES), DEFAULT_BASELINES, "bf16")]
+    assert halves.benched == [(there, list(recorded_sizes.SHAPES_HGEMM), DEFAULT_BASELINES, "bf16")]
 
 
 def test_a_family_without_experiments_leaves_them_out(on_a_gpu, halves):
