@@ -75,11 +75,9 @@ def right(entries: Iterable[Entry], operands: tuple) -> tuple[list[Entry], list[
         except LaunchError as error:
             left_out.append(f"{error}, so it is left out at {len(A)}")
             continue
-        error = float((C.float() - reference).norm() / reference.norm())
-        if error <= precision("bf16").roundoff:
+        off = float((C.float() - reference).norm() / reference.norm())
+        if off <= precision("bf16").roundoff:
             kept.append(each)
         else:
-            left_out.append(
-                f"{each.name}: relative error {error:.2g} at {len(A)}, so it is left out"
-            )
+            left_out.append(f"{each.name}: relative error {off:.2g} at {len(A)}, so it is left out")
     return kept, left_out

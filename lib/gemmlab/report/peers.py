@@ -39,7 +39,8 @@ def peers(gpu: str | None = None) -> Table:
     runs: dict[tuple[int, str], list[BenchRow]] = {}
     for row in result.rows:
         runs.setdefault((row.M, row.mode), []).append(row)
-    rows, quiet = [], []
+    rows: list[tuple[str, ...]] = []
+    quiet: list[int] = []
     for (size, mode), run in runs.items():
         ours, others = _best(run, registry.names()), _best(run, (_LIBRARY, *built))
         if ours and others and _ratio(others) > _ratio(ours):
