@@ -11,7 +11,7 @@ from .rows import BenchRow
 from .store import Measurements
 
 # Where a row is looked for, in this order.
-_BY_MODE = {"burst": "power", "sustained": "power", "graph": "graphs"}
+_BY_MODE = {"burst": ("power", "peers"), "sustained": ("power", "peers"), "graph": ("graphs",)}
 _TIMED = (
     *("benchmark", "shapes", "experiments", "subtiles", "layouts", "tuning"),
     *("power", "graphs", "peers"),
@@ -75,10 +75,10 @@ class Columns:
 
     def _sections(self, options: Mapping[str, str]) -> list[str]:
         asked = options.get("section")
-        asked = asked or _BY_MODE.get(options.get("mode", ""))
+        wanted = (asked,) if asked else _BY_MODE.get(options.get("mode", ""), ())
         timed = [name for name in _TIMED if name not in _ASKED]
         known = (*timed, *_COUNTED, *_LISTS, "probes")
-        return [name for name in ((asked,) if asked else known) if name in self.run.sections]
+        return [name for name in wanted or known if name in self.run.sections]
 
     def _rows(
         self, section: str, name: str, size: str, options: Mapping[str, str]
