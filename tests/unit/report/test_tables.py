@@ -123,7 +123,8 @@ def test_steps_of_two_parts_are_compared_each_by_its_own_recording(monkeypatch):
     both, mine = tables.limits(pair), tables.limits("hgemm_18_wide_tile")
     assert both.head == ("unit", "17 stages", "01 load")
     assert [row[2] for row in both.rows] == [row[1] for row in mine.rows]
-    assert "commit abcdef0" in both.notes[0] and "commit 27" in both.notes[0]
+    commit = second.section("limits")["environment"]["commit"]
+    assert "commit abcdef0" in both.notes[0] and f"commit {commit[:7]}" in both.notes[0]
     assert [row[0] for row in tables.resources(pair).rows] == ["hgemm_17_stages", "tma_01_load"]
     found = conflicts(pair)
     assert len(found.notes) == 3 and "abcdef0" in found.notes[2]
