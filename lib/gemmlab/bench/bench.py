@@ -49,7 +49,6 @@ def bench(
 
     Inputs are normal random, TF32 is off, launches under 20 us are timed in batches. Without a GPU
     the recorded run is shown, and says so; a kernel of your own is shown with its estimate.
-
     precision: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in fp32; None: the
     first kernel's first precision; without kernels, all steps of the first part that has the
     precision run. mode: "interleaved" runs all kernels in turns and writes over the L2 before each
@@ -57,10 +56,9 @@ def bench(
     kernel back to back for `seconds` (5) and keeps the last third; "graph" is "interleaved" with 24
     launches captured in one CUDA graph, on matrices that take turns. samples: timings of each
     kernel. seconds: in the first mode the most that a kernel may take at a size (1).
-    baselines: may also have "cublas_tf32", with inputs rounded to TF32. clock: on a GPU, also count
-    cycles, by a second build that reads clocks. layout: "nn"; "nt" with B as a transposed view,
-    "tn" with A, "tt" with both, also for cuBLAS. gpu: show what was recorded on that GPU, "H200",
-    even if we could measure.
+    baselines: may also have "cublas_tf32", with inputs rounded to TF32. clock: also count cycles,
+    by a second build that reads clocks. layout: "nn", "nt" (B a transposed view), "tn" (A), "tt"
+    (both), also for cuBLAS. gpu: show what was recorded on that GPU, "H200".
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """

@@ -151,10 +151,9 @@ def trace(
     kernel: a step, a variant or a spec. alpha, beta: of C = alpha * A @ B + beta * C.
     M, N, K: sizes that the step takes, by default small ones: what a warp does is the same in all.
     precision: one that the step is compiled for; its first, if not given. layout: "nt" for B as
-    (N, K), "tn" for A as (K, M), "tt" for both. allow_slow: let it take longer than a minute,
-    instead of raising SlowRunError. order: a seed, by which blocks are dispatched and take turns.
-    journal: keep block 0's events. Raises
-    UnknownKernelError, ArgumentError, BackendError, BuildError and LaunchError.
+    (N, K), "tn" for A as (K, M), "tt" for both. allow_slow: take longer than a minute instead of
+    raising SlowRunError. order: a seed, by which blocks take turns. journal: keep block 0's events.
+    Raises UnknownKernelError, ArgumentError, BackendError, BuildError and LaunchError.
     """
     spec = (step := registry.program(kernel)).spec
     spec.check_sizes(*arguments.shape((M, N, K)))
