@@ -197,6 +197,8 @@ def test_page_works_from_a_file(visit, book, chapter):
 @pytest.mark.parametrize("chapter", sampled(CHAPTERS, of=6))
 def test_widgets_are_pictures_without_scripts(visit, address, chapter):
     page = visit(f"{address}/{chapter}", java_script_enabled=False).page
+    for folded in page.locator("details.gl-fold > summary").all():
+        folded.click()
     for widget in page.locator("[data-gemmlab]").all():
         assert widget.inner_text().strip() or widget.locator("img[alt]").count()
 
