@@ -70,7 +70,7 @@ def test_a_click_chooses_the_wave_of_a_tile(show):
 
 def test_the_articles_formula_leaves_tiles_out(show):
     page = show(GRIDS)
-    page.locator(".gl-seg", has_text="articles").click()
+    page.locator(".gl-seg", has_text="published").click()
     expect(reading(page)).to_contain_text("Every tile is taken once")
     page.get_by_label("Tiles of C").select_option("12 12")
     expect(reading(page)).to_contain_text("24 tiles of 144 never taken, 24 blocks outside C.")
