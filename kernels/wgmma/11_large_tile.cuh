@@ -14,6 +14,7 @@
 #include "../common/launch/cluster_launch.cuh"
 #include "../common/launch/device_attribute.cuh"
 #include "../common/launch/shared_memory.cuh"
+#include "../common/order/in_step.cuh"
 #include "../common/order/last_wave.cuh"
 #include "../common/order/snake.cuh"
 #include "../common/store/warpgroup_store.cuh"
@@ -37,25 +38,11 @@ inline LastWave share_of(const GemmArgs& g) {
   return LastWave(order_of(g).tiles(), ceil_div(g.K, S::BK),
                   device_attribute(cudaDevAttrMultiProcessorCount) / S::CLUSTER, PRICE);
 }
-// Waves that begin together: in a few, clusters do not come far apart.
-__host__ __device__ inline int steps(const LastWave& share) {
-  return share.waves < 8 ? 0 : share.waves;
-}
 // Warps' parts of the tiles that are cut, with a counter each; and a counter for each of the waves.
 inline int cut_parts(const LastWave& share) { return share.rest * S::CLUSTER * S::WARPS; }
 inline size_t counters_bytes(const LastWave& share) {
   return (cut_parts(share) + steps(share)) * sizeof(int);
 }
-
-// [together]
-// One thread of each team. Teams that another kernel keeps from running would be waited for in
-// vain: it is about speed only, so after some thousand looks the thread goes on.
-__device__ void come_together(int* come, int teams) {
-  atomicAdd(come, 1);
-  for (int looks = 0; looks < 4096 && *static_cast<volatile int*>(come) < teams; ++looks) {
-  }
-}
-// [/together]
 
 template <class T, class TC>
 __global__ void __launch_bounds__(S::THREADS, 1)
