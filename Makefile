@@ -196,8 +196,10 @@ test-code: test-env
 
 test-notebooks: test-env
 	@echo '== notebooks without a GPU =='
-	@GEMMLAB_BACKEND=sim GEMMLAB_PROGRESS=0 $(PYTEST) -n 2 --dist loadfile -p no:cacheprovider \
-	  --nbval-lax --nbval-current-env --nbval-sanitize-with tests/notebooks/sanitize.cfg $(NB)
+	@GEMMLAB_BACKEND=sim GEMMLAB_PROGRESS=0 PYTHONPATH=tests/shared$${PYTHONPATH:+:$$PYTHONPATH} \
+	  $(PYTEST) -n 2 --dist loadfile -p no:cacheprovider \
+	  --nbval-lax --nbval-current-env --nbval-sanitize-with tests/notebooks/sanitize.cfg \
+	  -p solutions $(SOLUTIONS) $(NB)
 
 test-browser: test-env
 	@echo '== browser =='
@@ -220,6 +222,7 @@ test-gpu: test-env
 # Their results are committed; `make test` repeats a fixed sample of each.
 campaign: mutants fuzz
 	$(PYTEST) -n 2 -m campaign tests
+	$(MAKE) --no-print-directory test-notebooks SOLUTIONS=--all-solutions
 	$(if $(CORPUS),$(PY) -m tools.corpus --folder $(CORPUS))
 
 mutants: test-env

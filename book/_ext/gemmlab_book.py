@@ -47,6 +47,9 @@ LINK = re.compile(r'href="(\w+)\.ipynb"')
 NAMELESS = re.compile(r'<th((?: (?:class|scope)="[^"]*")*)>(?:<p></p>)?</th>')
 # Regions of one page have names of their own: the second trace of a kernel is numbered.
 REGION = re.compile(r'(role="region"[^>]* aria-label="[^"]+)"')
+# The theme's sidebar is a bare element, which leaves the book's name outside of every landmark.
+SIDEBAR = '<div class="bd-sidebar-primary bd-sidebar'
+LANDMARK = '<div role="complementary" aria-label="Book" class="bd-sidebar-primary bd-sidebar'
 # No chapters: their length says nothing about how long a reader stays.
 UNTIMED = ("intro", "reference", "map", "departures")
 
@@ -153,7 +156,7 @@ def lighten(app: Sphinx, error: Exception | None) -> None:
     for page in Path(app.outdir).rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         lean = to_pages(share_repeats(DEAD_WEIGHT.sub("", text)), page.parent)
-        lean = number_repeats(NAMELESS.sub(r"<td\1></td>", lean))
+        lean = number_repeats(NAMELESS.sub(r"<td\1></td>", lean)).replace(SIDEBAR, LANDMARK)
         if lean != text:
             page.write_text(lean, encoding="utf-8")
 
