@@ -133,3 +133,13 @@ def test_the_model_is_stated(show):
 def test_it_fits(show, width):
     page = show(width=width, scheme="async", stages=6, blocks=4, tiles=16)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_tensor_cores_are_named_in_every_place(show, width):
+    page = show(width, tensor=True, blocks=2)
+    expect(page.locator(".gl-tl-main .gl-tl-name")).to_have_text("tensor cores")
+    expect(page.locator(".gl-tl-main .gl-tl-bar").first).to_be_attached()
+    assert "FMA" not in page.locator(".gl-timeline").text_content()
+    name = page.locator(".gl-tl-main .gl-tl-name")
+    assert name.evaluate("e => e.scrollWidth <= e.clientWidth")

@@ -91,9 +91,9 @@ const answers = {
       companions(config, state).map((cell) => cell.name),
       groupsOf(config).map(([count, cells]) => [count, cells.length])];
   },
-  pipeline({ params, time, watch }) {
+  pipeline({ params, time, watch, tensor }) {
     const run = loaded["model/pipeline/model"].simulate(params);
-    const lanes = loaded["model/pipeline/model"].lanesOf(run, watch);
+    const lanes = loaded["model/pipeline/model"].lanesOf(run, watch, tensor);
     const { describe, moment } = loaded["model/pipeline/words"];
     return {
       steps: run.steps.map((s) =>
@@ -101,7 +101,8 @@ const answers = {
       lanes: lanes.map(([name, bars]) =>
         [name, bars.map((b) => [b.state, b.block, b.tile, b.begin, b.end])]),
       counts: [run.total, run.busy, run.percent, run.perTile, run.buffers],
-      rounds: run.rounds, pace: run.pace, reading: describe(run), moment: moment(run, lanes, time),
+      rounds: run.rounds, pace: run.pace, reading: describe(run, tensor),
+      moment: moment(run, lanes, time),
     };
   },
   warpgroups({ shape, time }) {

@@ -22,16 +22,18 @@ def random_params(rng):
     }
 
 
-def python_answer(params, time, watch):
+def python_answer(params, time, watch, tensor):
     run = simulate(params["scheme"], **{k: v for k, v in params.items() if k != "scheme"})
     return {
         "steps": [list(astuple(step)) for step in run.steps],
-        "lanes": [[name, [list(astuple(bar)) for bar in bars]] for name, bars in run.lanes(watch)],
+        "lanes": [
+            [name, [list(astuple(bar)) for bar in bars]] for name, bars in run.lanes(watch, tensor)
+        ],
         "counts": [run.total, run.busy, run.percent, run.per_tile, run.buffers],
         "rounds": run.rounds(),
         "pace": run.pace,
-        "reading": describe(run),
-        "moment": [list(said) for said in moment(run, time, watch)],
+        "reading": describe(run, tensor),
+        "moment": [list(said) for said in moment(run, time, watch, tensor)],
     }
 
 
@@ -44,6 +46,7 @@ def test_random_runs_agree(ask):
         run = simulate(params["scheme"], **{k: v for k, v in params.items() if k != "scheme"})
         case = {"params": params, "time": rng.randrange(run.total)}
         case["watch"] = rng.randrange(params["blocks"])
+        case["tensor"] = rng.random() < 0.5
         cases.append(case)
         expected.append(python_answer(**case))
     found = ask([("pipeline", case) for case in cases])
@@ -55,6 +58,13 @@ def test_random_runs_agree(ask):
     for words in (
         *("one after the other", "which hide the latency", "(> products", "under way", "about"),
         *("copies arrive meanwhile", "The copy path paces", "keeps it", "keep it"),
+        *(
+            "FMA pipe is busy",
+            "tensor cores are busy",
+            "The FMA pipe paces",
+            "The tensor cores pace",
+        ),
+        *("keeps them", "keep them"),
     ):
         assert words in said, words
     moments = " ".join(text for answer in expected for _, text in answer["moment"])

@@ -189,6 +189,18 @@ def test_a_run_in_words():
     )
 
 
+def test_tensor_cores_are_named_where_they_multiply():
+    run = simulate("single", blocks=2)
+    assert "The tensor cores pace: 2 tiles, one from each block, keep them busy" in describe(
+        run, True
+    )
+    assert dict(moment(run, 0, tensor=True))["tensor cores"].startswith("idle from 0")
+    widget = PipelineTimeline(blocks=2, tensor=True)
+    assert "tensor cores" in widget.moment
+    assert "its tensor cores for the product time" in " ".join(widget.config["model"])
+    assert "FMA" not in widget.summary() + str(widget.config) + str(widget.moment)
+
+
 def test_a_moment_in_words():
     said = dict(moment(simulate("async", stages=3), 4000))
     assert said["FMA pipe"] == "products of tile 1, until 5,280"
@@ -213,6 +225,7 @@ def test_a_moment_in_words():
         ({"time": 18_624}, "time"),
         ({"origin": None}, "origin"),
         ({"caption": 3}, "caption"),
+        ({"tensor": "yes"}, "tensor"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, name):

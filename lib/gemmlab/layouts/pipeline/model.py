@@ -12,6 +12,7 @@ from functools import cached_property
 from ...core.arguments import choice, integer
 
 SCHEMES = {"single": "single buffer", "double": "double buffer", "async": "cp.async"}
+PIPES = ("FMA pipe", "tensor cores")  # what multiplies, without and with tensor cores
 MOST_STAGES, MOST_TILES, MOST_BLOCKS, MOST_CYCLES = 6, 16, 4, 65536
 
 MODEL = (
@@ -171,9 +172,12 @@ class Pipeline:
             for t in range(self.tiles)
         ]
 
-    def lanes(self, block: int = 0) -> list[tuple[str, tuple[Bar, ...]]]:
-        """(name, bars) of every lane of the picture; buffers and registers are those of `block`."""
-        lanes = [("FMA pipe", self.pipe), ("copy path", self.path())]
+    def lanes(self, block: int = 0, tensor: bool = False) -> list[tuple[str, tuple[Bar, ...]]]:
+        """(name, bars) of every lane of the picture; buffers and registers are those of `block`.
+
+        tensor: whether tensor cores multiply, and not the FMA pipe.
+        """
+        lanes = [(PIPES[tensor], self.pipe), ("copy path", self.path())]
         lanes += [(f"block {b}", self.actor(b)) for b in range(self.blocks)]
         if self.scheme != "async":
             lanes.append(("registers", self.registers(block)))

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
-from .model import SCHEMES, Bar, Pipeline
+from .model import PIPES, SCHEMES, Bar, Pipeline
 
 
-def describe(run: Pipeline) -> str:
-    """The whole run: how long it takes, how busy and how idle the FMA pipe is, and what paces."""
+def describe(run: Pipeline, tensor: bool = False) -> str:
+    """The whole run: how long it takes, how busy and how idle the FMA pipe is, and what paces.
+
+    tensor: whether tensor cores multiply, and not the FMA pipe.
+    """
+    works = "tensor cores are" if tensor else "FMA pipe is"
     stages = f", {run.stages} stages" if run.scheme == "async" else ""
     many = "1 block" if run.blocks == 1 else f"{run.blocks} blocks"
     name = SCHEMES[run.scheme]
@@ -20,18 +24,21 @@ def describe(run: Pipeline) -> str:
     return (
         f"{name}{stages}, {many} on the SM: {run.blocks * run.tiles} tiles take {run.total:,} "
         f"cycles of the model, {run.per_tile:,} a tile, of which the products need "
-        f"{run.products:,}. The FMA pipe is busy {run.percent} % of the time{gaps}. {_pace(run)}"
+        f"{run.products:,}. The {works} busy {run.percent} % of the time{gaps}. "
+        f"{_pace(run, tensor)}"
     )
 
 
-def _pace(run: Pipeline) -> str:
+def _pace(run: Pipeline, tensor: bool) -> str:
     """What the largest of the three rounds is made of."""
     rounds, issue = run.rounds(), f"issue {run.issue:,}"
     if run.pace != "steps":
-        unit = {"pipe": "FMA pipe", "path": "copy path"}[run.pace]
         many = f"{run.blocks} tiles, one from each block, keep"
         who = "a tile keeps" if run.blocks == 1 else many
-        return f"The {unit} paces: {who} it busy for {rounds[run.pace]:,} cycles."
+        cores = tensor and run.pace == "pipe"
+        unit = "copy path" if run.pace == "path" else PIPES[tensor]
+        paces, it = ("pace", "them") if cores else ("paces", "it")
+        return f"The {unit} {paces}: {who} {it} busy for {rounds[run.pace]:,} cycles."
     latency, products = f"latency {run.latency:,}", f"products {run.products:,}"
     about = "" if float(rounds["steps"]).is_integer() else "about "
     each = "a tile" if run.blocks == 1 else "for a tile of each block, if no block waits for others"
@@ -50,13 +57,13 @@ def _pace(run: Pipeline) -> str:
     return f"The copies pace: {issue} + {latency}{spread} {total}."
 
 
-def moment(run: Pipeline, time: int, block: int = 0) -> list[tuple[str, str]]:
+def moment(run: Pipeline, time: int, block: int = 0, tensor: bool = False) -> list[tuple[str, str]]:
     """(lane, what it does) at a time from 0 to total - 1, in the order of `run.lanes(block)`."""
     said = []
-    for name, bars in run.lanes(block):
+    for name, bars in run.lanes(block, tensor):
         now = next((bar for bar in bars if bar.begin <= time < bar.end), None)
         kind, _, number = name.partition(" ")
-        if name in ("FMA pipe", "copy path"):
+        if name in (*PIPES, "copy path"):
             said.append((name, _unit(run, now)))
         elif kind == "block":
             said.append((name, _actor(run, now)))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...core.arguments import integer, text
-from ...layouts.pipeline.model import MODEL, SCHEMES, Pipeline, simulate
+from ...core.arguments import flag, integer, text
+from ...layouts.pipeline.model import MODEL, PIPES, SCHEMES, Pipeline, simulate
 from ...layouts.pipeline.words import describe, moment
 from ..shared.base import Widget, small_png
 from .picture import pipeline_figure
@@ -24,7 +24,8 @@ class PipelineTimeline(Widget):
     tiles: k tiles of each block, 2 to 16. issue, latency, products: cycles to issue a tile's copy
     (or to store it from registers), until it arrives, and of its products; origin: where these
     three come from, as a sentence, if they were counted or measured.
-    time: where the cursor stands (default: where the FMA pipe is idle for the second time).
+    tensor: whether tensor cores multiply, and not the FMA pipe; it only names them.
+    time: where the cursor stands (default: where they are idle for the second time).
     caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
@@ -43,18 +44,21 @@ class PipelineTimeline(Widget):
         latency: int = 800,
         products: int = 2048,
         origin: str = "",
+        tensor: bool = False,
         time: int | None = None,
         caption: str = "",
     ) -> None:
         text("origin", origin)
         text("caption", caption)
+        self._tensor = flag("tensor", tensor)
         given = {"issue": issue, "latency": latency, "products": products}
         run = simulate(scheme, stages=stages, blocks=blocks, tiles=tiles, **given)
         super().__init__(
             config={
                 "given": given,
                 "origin": origin or "The three times are round numbers, not measured.",
-                "model": list(MODEL),
+                "tensor": self._tensor,
+                "model": [line.replace(PIPES[0], PIPES[self._tensor]) for line in MODEL],
                 "caption": caption,
             },
             state={
@@ -76,11 +80,11 @@ class PipelineTimeline(Widget):
         """What each lane does where the cursor stands."""
         run = self.run
         time, watch = min(self.state["time"], run.total - 1), self.state["watch"]
-        return dict(moment(run, time, min(watch, run.blocks - 1)))
+        return dict(moment(run, time, min(watch, run.blocks - 1), self._tensor))
 
     def summary(self) -> str:
         """The run in words."""
-        return describe(self.run)
+        return describe(self.run, self._tensor)
 
     def figure(self) -> Figure:
         """The lanes, drawn for 390 pixels."""
@@ -88,10 +92,9 @@ class PipelineTimeline(Widget):
         scale = simulate("single", **{name: state[name] for name in _NUMBERS}).total
         title = SCHEMES[run.scheme] + (f", {run.stages} stages" if run.scheme == "async" else "")
         many = "1 block" if run.blocks == 1 else f"{run.blocks} blocks"
-        title += f", {many}: FMA pipe busy {run.percent} %"
-        return pipeline_figure(
-            title, run, min(state["watch"], run.blocks - 1), max(run.total, scale)
-        )
+        title += f", {many}: {PIPES[self._tensor]} busy {run.percent} %"
+        lanes = run.lanes(min(state["watch"], run.blocks - 1), self._tensor)
+        return pipeline_figure(title, run, lanes, max(run.total, scale))
 
     def png(self) -> bytes:
         """The picture as a small PNG."""

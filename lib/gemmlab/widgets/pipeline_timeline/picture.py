@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...layouts.pipeline.model import Bar, Pipeline
+from ...layouts.pipeline.model import PIPES, Bar, Pipeline
 from ..shared.bank_picture import MUTED, TEXT
 from ..shared.base import new_figure
 
@@ -24,6 +24,7 @@ _LOOK: dict[str, dict[str, Any]] = {
     "old": {"facecolor": "none", "edgecolor": "#b4bdc6", "linestyle": ":"},
     "idle": {"facecolor": "#f7e4d9", "edgecolor": _BAD},
 }
+_Lanes = list[tuple[str, tuple[Bar, ...]]]
 _LANE = 0.2  # inches
 
 
@@ -50,9 +51,8 @@ def _draw_bar(axes: Axes, bar: Bar, lane: int, scale: int, shared: bool) -> None
         )
 
 
-def pipeline_figure(title: str, run: Pipeline, watch: int, scale: int) -> Figure:
+def pipeline_figure(title: str, run: Pipeline, lanes: _Lanes, scale: int) -> Figure:
     """The lanes up to the cycle `scale`, 3.8 inches wide; few shades, to keep pages small."""
-    lanes = run.lanes(watch)
     body = _LANE * len(lanes)
     figure = new_figure(3.8, 0.32 + body + 0.42)
     height = figure.get_size_inches()[1]
@@ -68,7 +68,7 @@ def pipeline_figure(title: str, run: Pipeline, watch: int, scale: int) -> Figure
     axes.set_yticks([i + 0.5 for i in range(len(lanes))], [name for name, _ in lanes])
     axes.tick_params(axis="y", labelsize=7, length=0, colors=TEXT)
     for i, (name, bars) in enumerate(lanes):
-        shared = run.blocks > 1 and name in ("FMA pipe", "copy path")
+        shared = run.blocks > 1 and name in (*PIPES, "copy path")
         for bar in bars:
             _draw_bar(axes, bar, i, scale, shared)
     note = "Cycles of a model. Black: issue; grey: store; dashed: on its way; framed: complete."

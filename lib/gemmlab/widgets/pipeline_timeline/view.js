@@ -1,16 +1,17 @@
 // The picture of PipelineTimeline: lanes over time, an axis, and a cursor.
 import { h, uid } from "../shared/dom.js";
+import { PIPES } from "../model/pipeline/model.js";
 import { cycles } from "../model/pipeline/words.js";
 
 const LEGEND = [
   ["products", "products, or being read"], ["issue", "issue of a copy"], ["store", "store"],
   ["flight", "copy on its way"], ["full", "complete"], ["old", "read"], ["wait", "block waits"],
-  ["idle", "FMA pipe idle"],
 ];
 
-export const legend = () => h("div", { class: "gl-legend gl-tl-legend" },
-  LEGEND.map(([state, text]) => h("span", {}, h("i", { class: `gl-tl-bar gl-tl-${state}` }), text)),
-  "Numbers are tiles. The outlines under the FMA pipe are that of the scheme before.");
+export const legend = (pipe) => h("div", { class: "gl-legend gl-tl-legend" },
+  [...LEGEND, ["idle", `${pipe} idle`]].map(([state, text]) =>
+    h("span", {}, h("i", { class: `gl-tl-bar gl-tl-${state}` }), text)),
+  `Numbers are tiles. The outlines under the ${pipe} are those of the scheme before.`);
 
 // Values that a range runs through: round ones, and those that the page gives.
 const ROUND = [0, 16, 32, 64, 96, 128, 192, 256, 384, 512, 640, 800, 1024, 1280, 1536, 1792, 2048,
@@ -45,13 +46,13 @@ function ticks(scale, most) {
 function barText(bar, name, run, width) {
   if (bar.state === "idle") return width > 34 ? "idle" : "";
   if (bar.state === "wait" || bar.state === "queue") return "";
-  const shared = run.blocks > 1 && (name === "FMA pipe" || name === "copy path");
+  const shared = run.blocks > 1 && (PIPES.includes(name) || name === "copy path");
   const text = shared ? `${bar.block}:${bar.tile}` : String(bar.tile);
   return width > 7 * text.length + 3 ? text : "";
 }
 
 function laneRow([name, bars], run, scale, width) {
-  return h("div", { class: `gl-tl-lane${name === "FMA pipe" ? " gl-tl-main" : ""}` },
+  return h("div", { class: `gl-tl-lane${PIPES.includes(name) ? " gl-tl-main" : ""}` },
     h("span", { class: "gl-tl-name" }, name),
     h("div", { class: "gl-tl-track" }, bars.map((bar) => {
       const part = (bar.end - bar.begin) / scale;
@@ -125,7 +126,8 @@ export function chart(move) {
 
   function draw(nextRun, nextLanes, nextScale, ghost) {
     [run, lanes, scale] = [nextRun, nextLanes, nextScale];
-    const width = Math.max(120, el.clientWidth - 76);
+    const name = Number.parseFloat(getComputedStyle(el).getPropertyValue("--name"));
+    const width = Math.max(120, el.clientWidth - (name || 76));
     rows.classList.toggle("gl-tl-dense", lanes.length > 9);
     const [main, ...others] = lanes.map((lane) => laneRow(lane, run, scale, width));
     rows.replaceChildren(main, ghost ? ghostRow(ghost, scale) : "", ...others,

@@ -2,7 +2,7 @@
 import { bootWith, h, inline, liveWith, segmented, setText, stepper } from "../shared/dom.js";
 import { oneOf, whole } from "../shared/link.js";
 import { player } from "../shared/play.js";
-import { lanesOf, simulate } from "../model/pipeline/model.js";
+import { lanesOf, PIPES, simulate } from "../model/pipeline/model.js";
 import { cycles, describe, moment, SCHEMES } from "../model/pipeline/words.js";
 import { chart, legend, range } from "./view.js";
 
@@ -13,13 +13,13 @@ const PLAY_S = 12;
 
 // The run that a state asks for, its lanes, and the time at the right edge: that of a single buffer
 // with the same numbers, so that a shorter run is shorter in the picture, too.
-export function modelOf(state) {
+export function modelOf(state, tensor = false) {
   const run = simulate(state);
   const scale = Math.max(run.total, simulate({ ...state, scheme: "single" }).total);
   const watch = Math.min(state.watch, state.blocks - 1);
   const before = BEFORE[state.scheme];
   const ghost = before && { name: SCHEMES[before], run: simulate({ ...state, scheme: before }) };
-  return { run, scale: Math.max(scale, ghost?.run.total ?? 0), lanes: lanesOf(run, watch), watch,
+  return { run, scale: Math.max(scale, ghost?.run.total ?? 0), watch, lanes: lanesOf(run, watch, tensor),
     ghost };
 }
 
@@ -33,7 +33,9 @@ function stat(label) {
 
 function mount(root, config, initial, changed) {
   let state = initial;
-  let model = modelOf(state);
+  const tensor = config.tensor === true;
+  const pipe = PIPES[Number(tensor)];
+  let model = modelOf(state, tensor);
   const update = (change) => {
     play.stop();
     state = { ...state, ...change };
@@ -55,7 +57,7 @@ function mount(root, config, initial, changed) {
     type: "button", class: "gl-tl-back", onclick: () => update({ ...config.given }),
   }, "Back to the page's times");
   const origin = h("span", {});
-  const stats = ["cycles in the model", "FMA pipe busy", "cycles a tile"].map(stat);
+  const stats = ["cycles in the model", `${pipe} busy`, "cycles a tile"].map(stat);
   const reading = h("div", { class: "gl-tl-reading", "aria-live": "polite" });
   const words = h("dl", { class: "gl-tl-words" });
   const when = h("b", {});
@@ -86,7 +88,7 @@ function mount(root, config, initial, changed) {
   }
 
   function render() {
-    model = modelOf(state);
+    model = modelOf(state, tensor);
     const { run } = model;
     scheme.set(state.scheme);
     stages.set(state.stages);
@@ -101,12 +103,12 @@ function mount(root, config, initial, changed) {
     origin.textContent = back.hidden ? config.origin : "Times chosen here, not the page's.";
     [cycles(run.total), `${run.percent} %`, cycles(run.perTile)].forEach((text, i) =>
       setText(stats[i].value, text));
-    reading.textContent = describe(run);
+    reading.textContent = describe(run, tensor);
     picture.draw(run, model.lanes, model.scale, model.ghost);
     showMoment();
   }
 
-  root.append(h("div", { class: "gl-card gl-timeline" },
+  root.append(h("div", { class: `gl-card gl-timeline${tensor ? " gl-tl-tensor" : ""}` },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row gl-tl-controls" }, scheme.el, stages.el, blocks.el),
     h("div", { class: "gl-row gl-tl-controls" }, tiles.el, times.map((time) => time.el), back),
@@ -114,7 +116,7 @@ function mount(root, config, initial, changed) {
       play.el, watch.el),
     reading, picture.el, h("div", { class: "gl-tl-now" }, when, words),
     h("div", { class: "gl-feet" },
-      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend()),
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend(pipe)),
       h("details", { class: "gl-more" }, h("summary", {}, "The model"),
         h("p", { class: "gl-tl-origin" }, origin),
         h("ul", {}, config.model.map((line) => h("li", {}, line)))))));

@@ -1,5 +1,8 @@
 // The model of layouts/pipeline/model.py: copies and products of k tiles on one SM, in integer cycles.
 
+// What multiplies, without and with tensor cores.
+export const PIPES = ["FMA pipe", "tensor cores"];
+
 // The steps of a block in their order: [kind, tile, the tile that must be there or -1].
 function planOf(scheme, stages, tiles) {
   const plan = [];
@@ -126,9 +129,9 @@ export function simulate(params) {
 }
 
 // [name, bars] of every lane of the picture; buffers and registers are those of `block`.
-export function lanesOf(run, block) {
+export function lanesOf(run, block, tensor = false) {
   const path = longerThan0(byBegin(run.steps.filter((s) => s.kind !== "products")).map(ofStep));
-  const lanes = [["FMA pipe", run.pipe], ["copy path", path]];
+  const lanes = [[PIPES[Number(tensor)], run.pipe], ["copy path", path]];
   for (let b = 0; b < run.blocks; b++) lanes.push([`block ${b}`, actorOf(run, b)]);
   if (run.scheme !== "async") lanes.push(["registers", registersOf(run, block)]);
   for (let s = 0; s < run.buffers; s++) lanes.push([`buffer ${s}`, bufferOf(run, block, s)]);

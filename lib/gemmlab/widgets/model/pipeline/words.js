@@ -1,16 +1,19 @@
 // A run of the pipeline model in words, as layouts/pipeline/words.py has it.
 
+import { PIPES } from "./model.js";
+
 export const SCHEMES = { single: "single buffer", double: "double buffer", async: "cp.async" };
 export const cycles = (value) => value.toLocaleString("en");
 
 // What the largest of the three rounds is made of.
-function paceText(run) {
+function paceText(run, tensor) {
   const { rounds, scheme, stages, blocks } = run;
   const issue = `issue ${cycles(run.issue)}`;
   if (run.pace !== "steps") {
-    const unit = { pipe: "FMA pipe", path: "copy path" }[run.pace];
+    const unit = run.pace === "path" ? "copy path" : PIPES[Number(tensor)];
+    const [paces, it] = tensor && run.pace === "pipe" ? ["pace", "them"] : ["paces", "it"];
     const who = blocks === 1 ? "a tile keeps" : `${blocks} tiles, one from each block, keep`;
-    return `The ${unit} paces: ${who} it busy for ${cycles(rounds[run.pace])} cycles.`;
+    return `The ${unit} ${paces}: ${who} ${it} busy for ${cycles(rounds[run.pace])} cycles.`;
   }
   const latency = `latency ${cycles(run.latency)}`;
   const products = `products ${cycles(run.products)}`;
@@ -34,18 +37,19 @@ function paceText(run) {
   return `The copies pace: ${issue} + ${latency}${spread} = ${total}.`;
 }
 
-export function describe(run) {
+export function describe(run, tensor = false) {
   const stages = run.scheme === "async" ? `, ${run.stages} stages` : "";
   const many = run.blocks === 1 ? "1 block" : `${run.blocks} blocks`;
   const plain = SCHEMES[run.scheme];
   const name = run.scheme === "async" ? plain : plain[0].toUpperCase() + plain.slice(1);
   const first = run.pipe[0].state === "idle" ? run.pipe[0].end : 0;
   const between = run.total - run.busy - first;
+  const works = tensor ? "tensor cores are" : "FMA pipe is";
   return `${name}${stages}, ${many} on the SM: ${run.blocks * run.tiles} tiles take ` +
     `${cycles(run.total)} cycles of the model, ${cycles(run.perTile)} a tile, of which the ` +
-    `products need ${cycles(run.products)}. The FMA pipe is busy ${run.percent} % of the time: ` +
+    `products need ${cycles(run.products)}. The ${works} busy ${run.percent} % of the time: ` +
     `idle for ${cycles(first)} cycles before the first products and for ${cycles(between)} ` +
-    `between them. ${paceText(run)}`;
+    `between them. ${paceText(run, tensor)}`;
 }
 
 function unitText(run, now) {
@@ -93,7 +97,7 @@ export function moment(run, lanes, time) {
   return lanes.map(([name, bars]) => {
     const now = bars.find((b) => b.begin <= time && time < b.end);
     const [kind, number] = name.split(" ");
-    if (name === "FMA pipe" || name === "copy path") return [name, unitText(run, now)];
+    if (PIPES.includes(name) || name === "copy path") return [name, unitText(run, now)];
     if (kind === "block") return [name, actorText(run, now)];
     if (kind === "registers") return [name, registersText(now)];
     return [name, bufferText(run, now, Number(number))];
