@@ -24,7 +24,7 @@ class PipelineTimeline(Widget):
     tiles: k tiles of each block, 2 to 16. issue, latency, products: cycles to issue a tile's copy
     (or to store it from registers), until it arrives, and of its products; origin: where these
     three come from, as a sentence, if they were counted or measured.
-    time: where the cursor stands (default: where the FMA pipe is idle for the second time).
+    time: where the cursor is (default: where the FMA pipe is idle for the second time).
     caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
@@ -73,7 +73,7 @@ class PipelineTimeline(Widget):
 
     @property
     def moment(self) -> dict[str, str]:
-        """What each lane does where the cursor stands."""
+        """What each lane does where the cursor is."""
         run = self.run
         time, watch = min(self.state["time"], run.total - 1), self.state["watch"]
         return dict(moment(run, time, min(watch, run.blocks - 1)))
