@@ -36,7 +36,7 @@ def table(kernels: str = "kernels/") -> str:
     """The coverage as markdown; `kernels` is the path of the kernel files, empty for no links."""
     steps = covered_by()
     done = {name for name in steps if steps[name] or name in BASELINES}
-    lines = [f"{len(done)} of {len(steps)} systems so far.", ""]
+    lines = [f"{len(done)} of {len(steps)} systems.", ""]
     for article in ARTICLES:
         keys = {name: f"{article.key}/{name}" for name in article.systems}
         rows = [
@@ -47,7 +47,9 @@ def table(kernels: str = "kernels/") -> str:
         ]
         to_come = ", ".join(f"`{name}`" for name, key in keys.items() if key not in done)
         lines += [f"**Article {article.key}: {article.subject}**", ""]
-        lines += ["| system | step | departs in |", "|---|---|---|", *rows, ""] if rows else []
+        lines += (
+            ["| system | step | how the step differs |", "|---|---|---|", *rows, ""] if rows else []
+        )
         lines += [f"To come: {to_come}.", ""] if to_come else []
     return "\n".join(lines).strip()
 

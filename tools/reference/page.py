@@ -87,8 +87,8 @@ def _about(name: str, doubles: list[Entry], entries: list[Entry]) -> str:
         text += f" `{double.name}` is {link(first.path)}."
     if name == "widgets":
         text += (
-            " In a notebook and in the book a widget draws itself; here its text stands for it; "
-            "the chapters that are named show it. Every widget has:\n\n" + _common_members()
+            " In a notebook and in the book a widget draws itself; here its text is shown "
+            "instead; the chapters named show the widget. Every widget has:\n\n" + _common_members()
         )
     return text
 
@@ -155,7 +155,10 @@ def index(parts: list[Section]) -> str:
 
 def results_text(parts: list[Section]) -> str:
     """The classes that calls return and that no room names."""
-    about = "Readers do not make these; what has a table or a figure shows it as a cell's value."
+    about = (
+        "Calls return these; readers do not make them. One with a table or a figure shows it as a "
+        "cell's value."
+    )
     blocks = [_head("results", "What calls return"), about]
     for thing in results([entry for part in parts for entry in part.entries]):
         blocks += [f"### `{thing.__name__}`", *described(thing, typed=True)]
@@ -193,7 +196,7 @@ def errors_text() -> str:
     said = (
         "`lab.GemmlabError` is the base of all. A message names the argument, what was given and "
     )
-    said += "what to do. The classes stand in `gemmlab.core.errors`."
+    said += "what to do. The classes are in `gemmlab.core.errors`."
     return "\n\n".join((_head("errors", "Errors"), said, "\n".join(rows)))
 
 

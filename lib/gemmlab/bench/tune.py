@@ -97,9 +97,9 @@ def tune(
 
     The best of each shape is what `lab.kernel(name)` then runs at exactly this shape on this GPU:
     the choices are kept in GEMMLAB_CACHE, for this driver, CUDA version and code of the step. They
-    are written after each configuration, so a tuning that was interrupted goes on where it was.
-    A configuration that the step refuses at a shape is passed over there. Without a GPU the
-    recorded tuning is shown instead, and says so.
+    are written after each configuration, so a tuning that was interrupted continues where it
+    stopped. A configuration that the step refuses at a shape is passed over there. Without a GPU
+    the recorded tuning is shown instead, and says so.
 
     samples: timings of a configuration at a shape. seconds: the most that they may take together.
     again: measure also what the cache already has.

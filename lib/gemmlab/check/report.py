@@ -59,7 +59,7 @@ class CheckReport(Shown):
     """All cases of one step on one backend, and what the simulator found besides wrong values.
 
     coverage: what was run, in words. lacks: what should have been run and was not. given: what the
-    caller chose, "at the shapes given": the verdict speaks of these only.
+    caller chose, "at the shapes given": the verdict covers only these.
     """
 
     kernel: str

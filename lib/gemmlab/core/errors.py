@@ -60,4 +60,4 @@ class MeasurementError(GemmlabError, RuntimeError):
 
 
 class WriteError(GemmlabError, OSError):
-    """A file could not be written; what stood there before still does."""
+    """A file could not be written; what was there before is unchanged."""

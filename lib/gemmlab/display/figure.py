@@ -97,7 +97,7 @@ html[data-theme=dark] .gl-figure,[data-jp-theme-light=false] .gl-figure{{{_rules
 class Figure:
     """What `plots` gives back: `draw(theme)` makes the picture, `alt` says it in words.
 
-    origin: where recorded numbers come from; it stands below the picture as text.
+    origin: where recorded numbers come from; it is shown below the picture as text.
     """
 
     def __init__(

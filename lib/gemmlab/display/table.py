@@ -39,7 +39,7 @@ class Table:
 
     head: a title for each column. rows: a cell for each column. align: a letter for each column,
     "t" for text, "w" for text that wraps, "n" for numbers. notes: lines below the table; plain text
-    has an empty line before them, unless `close`. quiet: numbers of rows in a softer colour.
+    has an empty line before them, unless `close`. quiet: numbers of rows in a softer color.
     """
 
     head: Sequence[str]

@@ -1,4 +1,4 @@
-"""Why the simulator may be believed: its counts and findings beside the hardware's."""
+"""Evidence for the simulator: its counts and findings beside those of the hardware."""
 
 from __future__ import annotations
 

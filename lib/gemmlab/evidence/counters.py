@@ -70,8 +70,8 @@ def agreement(family: str = "sgemm") -> Table:
 
     The simulator's numbers are counted now; a pair that differs is marked. Where nvcc leaves out
     loads of the source (`merged_loads.MERGED`), the pair is marked as such, and a note says why. A
-    counter that ncu does not have on that GPU is "not counted". Raises ArgumentError for a family
-    that there is not.
+    counter that ncu does not have on that GPU is "not counted". Raises ArgumentError for an unknown
+    family.
     """
     columns = COUNTED[choice("family", family, COUNTED)]
     section = measurements.load(family=family).section("counters")
@@ -111,10 +111,10 @@ def pair(counted: int, read: int | None, fewer: bool = False) -> str:
 
 
 def conflicts(kernels: str | Kernel | Sequence[str | Kernel]) -> Table:
-    """What steps ask of shared memory, by kind of access: wavefronts, and how many would do.
+    """What steps ask of shared memory, by kind of access: wavefronts, and their minimum.
 
-    kernels: a step, or several. The simulator counts now, in the steps' usual types; beside it
-    stands what ncu counted when it was recorded. Conflicts are wavefronts above the minimum, by the
+    kernels: a step, or several. The simulator counts now, in the steps' usual types; beside its
+    counts are those of ncu when it was recorded. Conflicts are wavefronts above the minimum, by the
     simulator. Raises ArgumentError without a kernel, UnknownKernelError, MeasurementError if
     nothing was recorded, BackendError.
     """

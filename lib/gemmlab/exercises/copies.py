@@ -21,9 +21,9 @@ def copies(
     """Judge `chunk_of(t)`, the (row, chunk of 16 bytes in it) of a tile that copy number t moves.
 
     The tile has `rows` rows of `row_bytes` bytes. 32 copies in a row are those of a warp, and each
-    chunk must be copied once. In shared memory chunk c of row r stands at c ^ (r & (2**bits - 1)).
-    wavefronts: the most a warp's copies may take there (None: 4). Raises ArgumentError for a tile
-    that there is not.
+    chunk must be copied once. In shared memory chunk c of row r is at c ^ (r & (2**bits - 1)).
+    wavefronts: the most a warp's copies may take there (None: 4). Raises ArgumentError for an
+    unknown kind of tile.
     """
     tile = ChunkTile(rows, row_bytes)
     try:

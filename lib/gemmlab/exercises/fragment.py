@@ -17,7 +17,7 @@ def fragment_layout(answer: Answer, name: str = "mma.m16n8k16 A") -> Verdict:
     half: 0 for the low 16 bits of the register, 1 for the high ones. Of a fragment of 32-bit
     elements it is `answer(lane, register)`. name: one of `layouts.FRAGMENTS`. Every place of the
     warp is asked for; the hint names the first wrong one, and who holds the element given.
-    Raises ArgumentError for a fragment that there is not.
+    Raises ArgumentError for an unknown fragment.
     """
     layout = fragment(name)
     places = list(_places(layout))

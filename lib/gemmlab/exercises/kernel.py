@@ -62,8 +62,8 @@ def judge(  # what an exercise may ask for, each by its name
     wavefronts, sectors: the most, by operation. They are those of a run at `shape` (M, N, K): if
     not given, one tile of the step that the kernel is like. faster_than: a step that it has to be
     `by` times as fast as, at M = N = K = `size`, measured in turns; left out without a GPU. does:
-    what it has to do, such as lab.exercises.overlap(1). differs: not the parent's code as it is.
-    Raises ArgumentError for operations that there are not, BuildError and BackendError.
+    what it has to do, such as lab.exercises.overlap(1). differs: refuse the parent's own code.
+    Raises ArgumentError for unknown operations, BuildError and BackendError.
     """
     handle = kernel(k)
     rival = _rival(handle, faster_than, by, size)

@@ -68,8 +68,8 @@ def _waits_for(phase: int, parity: int) -> bool:
 def ring(changes: dict[str, str]) -> Verdict:
     """Judge a changed kernels/probes/ring.cuh, that with a producer warp, in the simulator.
 
-    changes: text -> what stands there instead. Rings of 2 to 4 stages, 2 and 4 warps that read, and
-    up to 9 tiles. Raises ArgumentError for text that is not in the file.
+    changes: text of the file -> the text that replaces it. Rings of 2 to 4 stages, 2 and 4 warps
+    that read, and up to 9 tiles. Raises ArgumentError for text that is not in the file.
     """
     try:
         wrong = _wrong(changes)

@@ -22,10 +22,10 @@ def swizzle16(
 ) -> Verdict:
     """Judge a swizzle of a tile of `rows` rows of `row_bytes` bytes, 16-bit elements.
 
-    answer: a function `swizzle(row, chunk)` that gives the 16-byte chunk of the row in which a
-    chunk stands; or (B, M, S), or a Swizzle, on element offsets. Every chunk must have a place of
+    answer: a function `swizzle(row, chunk)` that gives the 16-byte chunk of the row to which a
+    chunk is moved; or (B, M, S), or a Swizzle, on element offsets. Every chunk must have a place of
     its own, and every `reader` of the tile (one of `layouts.ldmatrix.READERS`) must take one
-    wavefront for each matrix. Raises ArgumentError for a tile or a reader that there is not.
+    wavefront for each matrix. Raises ArgumentError for an impossible tile or an unknown reader.
     """
     tile = ChunkTile(rows, row_bytes)
     lanes = ldmatrix.pointed(reader)

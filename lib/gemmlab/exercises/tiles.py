@@ -58,8 +58,8 @@ def mapping(element: Callable[[int], tuple[int, int]], rows: int, cols: int) -> 
     """Judge a warp's mapping of lanes to (row, column) of C for a naive kernel with K = N = 1024.
 
     element: a function of the lane, 0 to 31. The 32 lanes must cover `rows` x `cols` elements, once
-    each, so that `cols` neighbours of a row are neighbouring lanes. The message counts the sectors
-    of A and B per step of k.
+    each, so that `cols` adjacent elements of a row belong to adjacent lanes. The message counts the
+    sectors of A and B per step of k.
     """
     try:
         cells = pairs(element, len(LANES), "row, column")

@@ -111,7 +111,7 @@ def rung(k: str | Kernel, number: int) -> Verdict:
     """Judge the kernel `k` as an answer to rung `number` of "Your kernel", from 1.
 
     Values in small products, then what the rung asks for: who computes what, what is loaded how
-    often, the order of events, counters. Raises ArgumentError for a rung that there is not.
+    often, the order of events, counters. Raises ArgumentError for an unknown rung.
     """
     one = RUNGS[arguments.integer("number", number, 1, len(RUNGS)) - 1]
     return judge(k, differs=False, shape=one.shape, does=one.does, **one.limits)

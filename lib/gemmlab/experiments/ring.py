@@ -67,7 +67,7 @@ def try_ring(
 ) -> tuple[Findings, bool]:
     """Run kernels/probes/ring.cuh, changed, in the simulator: its findings; are the sums right?
 
-    changes: text of the file -> what stands there instead, as in RING_MISTAKES. mode: "producer
+    changes: text of the file -> the text that replaces it, as in RING_MISTAKES. mode: "producer
     warp" or "syncthreads". tiles: pairs of boxes, A and B, that go through the ring; stages: of the
     ring; consumers: warps that read. Raises ArgumentError for text that is not in the file,
     BuildError for what does not compile, BackendError without g++.
@@ -95,7 +95,7 @@ def ring_findings(ring: Ring) -> Findings:
 
     ring: with its mistake. Of a deadlock all threads that cannot go on are named; of a tile's two
     boxes only what is found of B.
-    Raises BackendError without g++, ArgumentError for what is no ring.
+    Raises BackendError without g++, ArgumentError for anything but a Ring.
     """
     kind = run_ring(ring).outcome
     found = [f for f in findings(ring) if kind in KINDS.get(f.kind, ())]

@@ -38,7 +38,7 @@ def ptx(kernel: str | KernelSpec | Program, find: str = "", most: int = 20) -> L
     kernel: a step or a variant. find: of Python's `re`; "": every line. most: lines that are shown
     at most, from the first on; the title says how many there are. Raises ArgumentError for a wrong
     `find` or `most`, BuildError for what nvcc refuses, and MeasurementError without nvcc if the
-    step's text, as it stands, was not recorded.
+    step's current text was not recorded.
     """
     integer("most", most, 1, allowed="expected a number of lines, 1 or more")
     try:

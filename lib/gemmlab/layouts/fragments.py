@@ -52,7 +52,7 @@ class Fragment:
 
     origins: (row, column) of the upper left element of each 8x8 matrix; they fill a rectangle.
     bits: of an element, 16 or 32. transposed: whether a lane's pair is one of a column.
-    source: section of the PTX ISA. Of ldmatrix and stmatrix the matrices stand below each other,
+    source: section of the PTX ISA. The matrices of ldmatrix and stmatrix are below each other,
     so that row 8i + r is row r of matrix i. repeats: how often a lane's elements come one after the
     other in x[] of a wmma fragment of __half, which has 16 of A and of B whatever the shape.
     Raises ArgumentError, naming the argument.

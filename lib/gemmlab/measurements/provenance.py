@@ -9,7 +9,7 @@ from typing import Any
 def origins(environments: Iterable[dict[str, Any]], what: Iterable[str] = ()) -> str:
     """Where several recordings were made: what they share is said once.
 
-    environments: of the recordings. what: words for each, to stand in brackets behind its commit.
+    environments: of the recordings. what: words for each, put in brackets after its commit.
     """
     found: dict[str, dict[str, None]] = {}
     for environment, note in _with_notes(environments, what):
@@ -20,7 +20,7 @@ def origins(environments: Iterable[dict[str, Any]], what: Iterable[str] = ()) ->
 
 
 def origin(environment: dict[str, Any]) -> str:
-    """GPU, date, driver, CUDA and commit in one line: what stands beside every recorded figure.
+    """GPU, date, driver, CUDA and commit in one line, as shown beside every recorded figure.
 
     environment: of a recording or of a result, with these as its keys.
     """

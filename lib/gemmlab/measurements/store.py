@@ -304,13 +304,13 @@ def recorded(path: str | Path | None = None) -> BenchResult:
     """The recorded benchmark.
 
     path: a recorded file; None: the newest of "sgemm". Raises MeasurementError if there is none,
-    ArgumentError for what is no path.
+    ArgumentError for anything but a path.
     """
     return load(path).bench()
 
 
 def stale(measurements: Measurements, section: str = "benchmark") -> dict[str, str]:
-    """Kernels whose recorded figures may not be theirs any more, and the word of `staleness`.
+    """Kernels whose recorded figures may be out of date, and what `staleness` says of them.
 
     measurements: a recorded file. section: one of SECTIONS. Raises MeasurementError if it is
     missing.

@@ -79,10 +79,10 @@ def ladder(
     """The recorded run as a Ladder, up to the step `until`; `options` are Ladder's.
 
     until: a step; None: all of the family. size: M = N = K. gpu: whose recording, "H200"; None: the
-    newest, which is your own if you have recorded one. options: `precision`, `metric` and
-    others. The run is that of `until`'s family, or of the first with `precision`. Where a family
-    continues another one, its steps stand behind the other's, as shares of cuBLAS, each in its own
-    run. Raises MeasurementError if nothing was recorded, ArgumentError for a wrong option.
+    newest, which is your own if you have recorded one. options: `precision`, `metric` and others.
+    The run is that of `until`'s family, or of the first with `precision`. Where a family continues
+    another one, its steps follow those, as shares of cuBLAS, each in its own run. Raises
+    MeasurementError if nothing was recorded, ArgumentError for a wrong option.
     """
     known = inspect.signature(Ladder).parameters
     for name in options:

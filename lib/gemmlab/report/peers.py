@@ -22,7 +22,7 @@ def peers(gpu: str | None = None) -> Table:
 
     The others are cublasLt's best heuristic and kernels of CUTLASS, DeepGEMM and fast.cu, whose
     best ones have a column each; a row in which one of them is ahead of us is quiet. Ratios are
-    above 1 where torch.matmul is slower; behind ± is half of the way from the 10th to the 90th
+    above 1 where torch.matmul is slower; after ± is half the distance from the 10th to the 90th
     percentile of the kernel's own times. Where nothing is recorded the table says so.
 
     gpu: whose recording, "H200"; None: the newest. Raises MeasurementError if there is none of the

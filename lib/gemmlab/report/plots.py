@@ -60,7 +60,7 @@ def ladder_chart(
     source: what `bench` gave, or a recorded file (None: that of `gpu`, or the newest). size: M = N
     = K. until: the last step. highlight: one to set off. precision: types of A, B and C; if not
     given, those of `until`, else of `source`, else fp32. Without a source, a family that continues
-    another one stands behind it, and the bars are shares of cuBLAS, each in its own run. Raises
+    another one follows it, and the bars are shares of cuBLAS, each in its own run. Raises
     MeasurementError if a needed row is missing, ArgumentError for a source and a `gpu`.
     """
     precision = precision or (registry.get(until).precisions[0] if until is not None else "")
@@ -160,13 +160,13 @@ def roofline(
     highlight: str | None = None,
     gpu: str | None = None,
 ) -> Figure:
-    """Where kernels stand under the limits that apply to one level of memory traffic, or several.
+    """Kernels under the limits that apply to one level of memory traffic, or several.
 
     points, roofs: as `recorded_points` and `recorded_roofs` give them, which are taken if not
     given, of the recording of `gpu`, or the newest. level: the traffic that is counted, a key of
-    ALL_LEVELS, or several: then each kernel stands once for each, under that level's own roof.
-    kernels: names (None: all). size: M = N = K. highlight: one to set off. Where a point stands
-    above a roof, which cannot be for bytes that passed there, the figure says how far. Raises
+    ALL_LEVELS, or several: then each kernel appears once for each, under that level's own roof.
+    kernels: names (None: all). size: M = N = K. highlight: one to set off. If a point is above a
+    roof, which is impossible for bytes that passed there, the figure says by how much. Raises
     ArgumentError for another level, MeasurementError for what was not recorded.
     """
     several = f"{list(ALL_LEVELS)[-2:]}, or one of {', '.join(ALL_LEVELS)}"

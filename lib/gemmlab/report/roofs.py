@@ -75,7 +75,7 @@ class Over:
 
     @property
     def times(self) -> float:
-        """How many times above it the point stands."""
+        """How many times above it the point is."""
         return self.point.tflops / self.allowed
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class Over:
 def over(points: Iterable[Point], roofs: Sequence[Roof]) -> list[Over]:
     """Every point above a roof.
 
-    A measured point cannot stand above the roof of the level at which its bytes were counted. One
+    A measured point cannot be above the roof of the level at which its bytes were counted. One
     that does was counted elsewhere: caches, or the lanes of a warp, served the same bytes again.
 
     points: as `recorded_points` gives them. roofs: those that name a level hold for its points

@@ -208,7 +208,7 @@ def _three(value: float) -> str:
 
 
 def departures(article: str) -> Table:
-    """The kernels of an article, the steps that reproduce them, and what those do in another way.
+    """The kernels of an article, the steps that reproduce them, and how the steps differ.
 
     article: its number, "003", "001", "000" or "002". Raises ArgumentError for another one.
     """
@@ -220,9 +220,7 @@ def departures(article: str) -> Table:
         for spec in found
         if name.startswith(f"{article}/")
     ]
-    return Table(
-        ("kernel of the article", "step", "what the step does in another way"), rows, "ttw"
-    )
+    return Table(("kernel of the article", "step", "how the step differs"), rows, "ttw")
 
 
 def resources(kernels: str | Kernel | Sequence[str | Kernel], gpu: str | None = None) -> Table:

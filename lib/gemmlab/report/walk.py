@@ -183,7 +183,7 @@ def here(chapter: str) -> Strip:
     """Where a chapter is in its part, whether it is core, how long it takes and what it needs.
 
     A line of bars, one for each step of the part, each a link. chapter: the name of its file,
-    "sgemm_naive". Raises ArgumentError for a page that is no chapter.
+    "sgemm_naive". Raises ArgumentError for a page that is not a chapter.
     """
     place = way.chapter(chapter)
     family = chapter.partition("_")[0]

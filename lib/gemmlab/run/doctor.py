@@ -91,7 +91,7 @@ class DeviceReport:
 
 
 def device() -> DeviceReport:
-    """Look at this machine: backend, GPU, driver, CUDA, compilers, profiler, recorded figures."""
+    """What this machine has: backend, GPU, driver, CUDA, compilers, profiler, recorded figures."""
     compiler = _tool("g++", shutil.which("g++"), "-dumpfullversion", r"([\d.]+)", _NO_GXX)
     items = (
         _gpu(),

@@ -241,9 +241,9 @@ def variant(
 
     The step's own file is left alone.
 
-    name: a step, or a variant to change further. changes: text -> what stands there instead; each
-    key must stand in the kernel file. label: the name to show, in benchmarks too.
-    Raises ArgumentError for a key that does not stand there or is empty, UnknownKernelError.
+    name: a step, or a variant to change further. changes: text -> the text that replaces it; each
+    key must occur in the kernel file. label: the name to show, in benchmarks too.
+    Raises ArgumentError for a key that does not occur there or is empty, UnknownKernelError.
     """
     parent, label = kernel(name), arguments.text("label", label)
     spec, path = parent.spec, parent.source.path

@@ -1,4 +1,4 @@
-"""Kernels without a GPU: their CUDA source runs on this machine's processor, and is counted.
+"""Kernels without a GPU: their CUDA source runs on the CPU, and its accesses are counted.
 
 Every CUDA thread is a fiber, every block runs on one OS thread, and the compiler reports every load
 and store. What is modelled: values, barriers, warp collectives, asynchronous copies, the copy
@@ -108,14 +108,14 @@ def compile_source(
 ) -> SimModule:
     """Any kernel file with a function `launch_name` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 
-    path: absolute, or from the repository's root, "tests/sim/fixtures/gemm_cp_async.cu".
-    changes: text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to be
-    one of this repository. portable: switch stacks by ucontext, as on processors that have no
-    switch of ours. workspace: for launch_x the file also has workspace_x(const GemmArgs&) ->
-    size_t, the bytes of scratch memory that a launch needs. apart: run it in a process of its own,
-    as `compile_step` does with all but the steps' own files.
-    Raises ArgumentError for a file that is not there, a name that cannot be one, and text that does
-    not stand in the file, BackendError without g++, BuildError if the source does not compile.
+    path: absolute, or from the repository's root, "tests/sim/fixtures/gemm_cp_async.cu". changes:
+    text to replace in a copy of it, {"STAGES = 3": "STAGES = 2"}; the file then has to be one of
+    this repository. portable: switch stacks by ucontext, as on processors for which the simulator
+    has no switch of its own. workspace: for launch_x the file also has workspace_x(const GemmArgs&)
+    -> size_t, the bytes of scratch memory that a launch needs. apart: run it in a process of its
+    own, as `compile_step` does with all but the steps' own files.
+    Raises ArgumentError for a file that is not there, an impossible name, and text that is not in
+    the file, BackendError without g++, BuildError if the source does not compile.
     """
     file = repository_root() / arguments.file_path("path", path)  # an absolute one stays as it is
     if not file.is_file():
@@ -199,7 +199,7 @@ def integer_matrices(
 
     M, N, K: A is (M, K), B (K, N), C (M, N), with integers from -4 to 4. seed: of the random
     numbers. types: a value of `registry.PRECISIONS`; elements of bfloat16, which NumPy does not
-    have, are given as their 16 bits. Raises ArgumentError for sizes and seeds that cannot be.
+    have, are given as their 16 bits. Raises ArgumentError for impossible sizes and seeds.
     """
     M, N, K = arguments.shape((M, N, K), low=(0, 0, 0))
     arguments.instance("types", types, Precision, "one of lab.registry.PRECISIONS.values()")

@@ -37,8 +37,8 @@ class LineCount:
     mean number of active lanes. (Neither says anything about TMA and wgmma, whose requests are not
     made lane by lane.) wavefronts, sectors: of shared memory, and of global memory, 32 bytes each,
     as sums over all requests; wavefronts_min, sectors_min: what they would be without conflicts, or
-    with all bytes neighbours. Both are 0 for the other kind of memory, and for atomics, which are
-    not modelled. conflicts: wavefronts above the minimum.
+    with all bytes adjacent. Both are 0 for the other kind of memory, and for atomics, which are not
+    modeled. conflicts: wavefronts above the minimum.
     """
 
     file: str

@@ -19,7 +19,8 @@ OFFSET_IN_BLOCK = (1 << 24) - 1  # the bits above name another block of the clus
 class Sample:
     """The first request of its shape that a source line made.
 
-    Requests have one shape if their lanes stand in the same way to each other and cost the same.
+    Requests have the same shape if the addresses of their lanes differ in the same way and they
+    cost the same.
 
     file, line: the source line. op, width_bytes: the instruction, and bytes a lane.
     block, warp: who made it; time: how often that warp had executed the instruction before, in this

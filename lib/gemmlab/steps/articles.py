@@ -1,7 +1,7 @@
 """The four articles that the course grew out of: what they are, and the systems that they measure.
 
 A system is a kernel of an article, or a library that it is compared with. A step names those it
-reproduces in `seed`, as "003/sgemm_tiling", and in `departs` what it does in another way.
+reproduces in `seed`, as "003/sgemm_tiling", and in `departs` how it differs from them.
 """
 
 from __future__ import annotations

@@ -74,8 +74,8 @@ def flat(kernel: str | KernelSpec | Program) -> Flat:
     Each header comes once, where it is included first, below a line with its name. The headers of
     CUDA and of the system come at the top, below the step's own heading.
 
-    kernel: a name, a variant or a spec. Raises UnknownKernelError, and BackendError where the
-    kernels are not.
+    kernel: a name, a variant or a spec. Raises UnknownKernelError, and BackendError if the kernels
+    are missing.
     """
     step, folder = program(kernel), kernels_folder()
     system: dict[str, None] = {}

@@ -48,8 +48,8 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="hgemm_02_block_tiling",
         seed=("001/mp04",),
         departs=(
-            "only sketched in the article; 8x8 elements a thread, 256 threads and 16 k a tile, "
-            "where the author's code has 16x8, 128 and 32 (experiment: hgemm 03, 16x8 a "
+            "only sketched in the article; 8x8 elements per thread, 256 threads and 16 k per "
+            "tile, where the author's code has 16x8, 128 and 32 (experiment: hgemm 03, 16x8 a "
             "thread); two k of A read as one word"
         ),
         multiple_of=(128, 128, 16),
@@ -109,8 +109,8 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="hgemm_06_wmma",
         seed=("001/10",),
         departs=(
-            "as hgemm_06_wmma; copies through L1, the article's past it (experiment: hgemm 07, "
-            "as published)"
+            "as hgemm_06_wmma; copies through L1, where the article's bypass it (experiment: "
+            "hgemm 07, as published)"
         ),
         multiple_of=(128, 128, 32),
         min_arch=80,
@@ -127,8 +127,9 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="hgemm_07_wmma_async",
         seed=("001/11",),
         departs=(
-            "as hgemm_07_wmma_async; one barrier a tile and the copy behind it, the article has"
-            " two and the copy in front (experiment: hgemm 08, as published)"
+            "as hgemm_07_wmma_async; one barrier per tile and the copy after it, where the "
+            "article has two barriers and copies before them (experiment: hgemm 08, as "
+            "published)"
         ),
         multiple_of=(128, 128, 32),
         min_arch=80,
@@ -145,10 +146,10 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="hgemm_08_wmma_double_buffer",
         seed=("001/12",),
         departs=(
-            "only sketched in the article; as hgemm_07_wmma_async; halves of a tile take turns,"
-            " the article's loads and products are of whole tiles; one wait and barrier a tile,"
-            " in its middle, where the author's code has two barriers and waits behind the "
-            "products (experiments: hgemm 09, whole tiles; hgemm 09, as published)"
+            "only sketched in the article; as hgemm_07_wmma_async; half tiles are loaded and "
+            "multiplied in turn, where the article takes whole tiles; one wait and one barrier "
+            "per tile, in its middle, where the author's code has two barriers and waits after "
+            "the products (experiments: hgemm 09, whole tiles; hgemm 09, as published)"
         ),
         multiple_of=(128, 128, 32),
         min_arch=80,
@@ -181,8 +182,9 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="hgemm_10_mma",
         seed=("001/14",),
         departs=(
-            "only sketched in the article; A swizzled, too, and B by SHIFT 4, the article has B"
-            " alone and SHIFT 3; B loaded once for 16 k (experiment: hgemm 11, as published)"
+            "only sketched in the article; A is swizzled as well, and B with SHIFT 4, where the"
+            " article swizzles only B, with SHIFT 3; B loaded once for 16 k (experiment: hgemm "
+            "11, as published)"
         ),
         multiple_of=(128, 128, 16),
         min_arch=80,
@@ -199,10 +201,10 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="hgemm_11_mma_swizzled",
         seed=("001/15",),
         departs=(
-            "only sketched in the article; three buffers, the article has two; one barrier a "
-            "tile and the wait in front of the products, where the author's code has two and "
-            "waits behind them (experiment: hgemm 12, wait behind the products); swizzled as "
-            "hgemm_11_mma_swizzled (experiment: hgemm 12, as published)"
+            "only sketched in the article; three buffers, where the article has two; one "
+            "barrier per tile and the wait before the products, where the author's code has two"
+            " barriers and waits after the products (experiment: hgemm 12, wait behind the "
+            "products); swizzled as hgemm_11_mma_swizzled (experiment: hgemm 12, as published)"
         ),
         multiple_of=(128, 128, 16),
         min_arch=80,
@@ -219,8 +221,8 @@ STEPS: tuple[KernelSpec, ...] = (
         seed=("000/hgemm_naive",),
         departs=(
             "cp.async without L2::128B (experiment: hgemm 13, L2::128B); strips of 8 rows of "
-            "tiles, the article's are of 8 columns (experiment: hgemm 13, strips of columns); "
-            "wait_all for a group of its own"
+            "tiles, where the article's have 8 columns (experiment: hgemm 13, strips of "
+            "columns); wait_all instead of a committed group"
         ),
         multiple_of=(128, 128, 32),
         min_arch=80,
@@ -237,7 +239,7 @@ STEPS: tuple[KernelSpec, ...] = (
         seed=("000/hgemm_bcf",),
         departs=(
             "cp.async without L2::128B (experiment: hgemm 14, L2::128B); strips of 8 rows of "
-            "tiles, the article's are of 8 columns; wait_all for a group of its own"
+            "tiles, where the article's have 8 columns; wait_all instead of a committed group"
         ),
         multiple_of=(128, 128, 32),
         min_arch=80,
@@ -255,8 +257,8 @@ STEPS: tuple[KernelSpec, ...] = (
         seed=("000/hgemm_bcf_dbf",),
         departs=(
             "cp.async without L2::128B (experiment: hgemm 15, L2::128B); strips of 8 rows of "
-            "tiles, the article's are of 8 columns; wait_all for a group of its own; loop "
-            "rotated, its end not peeled"
+            "tiles, where the article's have 8 columns; wait_all instead of a committed group; "
+            "loop rotated, its last iteration not peeled"
         ),
         multiple_of=(128, 128, 32),
         min_arch=80,
@@ -277,8 +279,9 @@ STEPS: tuple[KernelSpec, ...] = (
         ),
         departs=(
             "cp.async without L2::128B (experiment: hgemm 16, L2::128B); strips of 8 rows of "
-            "tiles, the article's are of 8 columns (experiment: hgemm 16, strips of columns); "
-            "wait_all for a group of its own; loop rotated, its end not peeled"
+            "tiles, where the article's have 8 columns (experiment: hgemm 16, strips of "
+            "columns); wait_all instead of a committed group; loop rotated, its last iteration not "
+            "peeled"
         ),
         multiple_of=(128, 128, 32),
         min_arch=80,
@@ -295,10 +298,10 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="hgemm_16_write_back",
         seed=("002/hgemm_k_stages",),
         departs=(
-            "copies behind the first fragments of a tile, the article's in front of all "
-            "(experiment: hgemm 17, copies in front); cp.async without L2::128B (experiment: "
-            "hgemm 17, L2::128B); strips of 8 rows of tiles, the article's are of 8 columns; "
-            "loop rotated, its end not peeled"
+            "copies after the first fragments of a tile, where the article's come before all of"
+            " them (experiment: hgemm 17, copies in front); cp.async without L2::128B "
+            "(experiment: hgemm 17, L2::128B); strips of 8 rows of tiles, where the article's "
+            "have 8 columns; loop rotated, its last iteration not peeled"
         ),
         multiple_of=(128, 128, 32),
         min_arch=80,

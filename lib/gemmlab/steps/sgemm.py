@@ -154,8 +154,8 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="sgemm_09_thread_coarsening",
         seed=("001/04",),
         departs=(
-            "8x8 elements a thread, 256 threads and tiles 8 deep, where the article's figures "
-            "imply 16x8, 128 and 32: that is recorded as an experiment; B in 16-byte loads, "
+            "8x8 elements per thread, 256 threads and a depth of 8, where the article's figures"
+            " imply 16x8, 128 and 32: that is recorded as an experiment; B in 16-byte loads, "
             "written out"
         ),
         multiple_of=(128, 128, 8),
@@ -171,8 +171,8 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="sgemm_10_vectorized",
         seed=("001/05",),
         departs=(
-            "the article's step before it differs in the indices alone, ours in the thread's tile, "
-            "the threads and the depth, too; B in 16-byte loads, written out"
+            "in the article only the indices change from the step before; here the thread's "
+            "tile, the threads and the depth change as well; B in 16-byte loads, written out"
         ),
         multiple_of=(128, 128, 32),
         alignment=16,
@@ -213,7 +213,7 @@ STEPS: tuple[KernelSpec, ...] = (
         stages=2,
         parent="sgemm_12_warp_subtiles",
         seed=("001/08",),
-        departs="B in 16-byte loads, written out; behind the last tile an empty group of copies",
+        departs=("B in 16-byte loads, written out; an empty group of copies after the last tile"),
         multiple_of=(128, 128, 16),
         alignment=16,
         min_arch=80,

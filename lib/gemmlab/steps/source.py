@@ -19,8 +19,8 @@ def source(name: str | KernelSpec | Program, passage: str | None = None) -> List
     """A passage of a step's file, between its `// [passage]` marks, or the whole file.
 
     name: a step, or a header in kernels/, such as "probes/mma.cuh". passage: its name; None: the
-    file. Raises ArgumentError, naming the passages there are, for one that is not there,
-    UnknownKernelError, and BackendError where the kernels are not.
+    file. Raises ArgumentError, naming the known passages, for an unknown one,
+    UnknownKernelError, and BackendError if the kernels are missing.
     """
     path, shown_as = _file(name)
     lines = path.read_text().splitlines()

@@ -22,11 +22,11 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="hgemm_17_stages",
         seed=("002/hgemm_tma_r_k_stages_64",),
         departs=(
-            "fragments in one set, the article has two, which compile to the same order of "
-            "ldmatrix and mma.sync on sm_90a (experiment: tma 01, two sets of fragments); tiles"
-            " aligned to 1024 bytes, a fence behind mbarrier_init, tensor maps prefetched, no "
-            "time limit in try_wait, .shared::cluster; strips of 8 rows of tiles, the article's"
-            " are of 8 columns; loop rotated, its end not peeled"
+            "one set of fragments, where the article has two, which compile to the same order "
+            "of ldmatrix and mma.sync on sm_90a (experiment: tma 01, two sets of fragments); "
+            "tiles aligned to 1024 bytes, a fence after mbarrier_init, tensor maps prefetched, "
+            "no time limit in try_wait, .shared::cluster; strips of 8 rows of tiles, where the "
+            "article's have 8 columns; loop rotated, its last iteration not peeled"
         ),
         multiple_of=(128, 128, 8),
         **_COPIED,
@@ -42,11 +42,11 @@ STEPS: tuple[KernelSpec, ...] = (
         parent="tma_01_load",
         seed=("002/hgemm_tma_r_k_stages_32",),
         departs=(
-            "fragments in one set, the article has two, which compile to the same order of "
-            "ldmatrix and mma.sync on sm_90a (experiment: tma 02, two sets of fragments); tiles"
-            " aligned to 1024 bytes, a fence behind mbarrier_init, tensor maps prefetched, no "
-            "time limit in try_wait, .shared::cluster; strips of 8 rows of tiles, the article's"
-            " are of 8 columns; loop rotated, its end not peeled"
+            "one set of fragments, where the article has two, which compile to the same order "
+            "of ldmatrix and mma.sync on sm_90a (experiment: tma 02, two sets of fragments); "
+            "tiles aligned to 1024 bytes, a fence after mbarrier_init, tensor maps prefetched, "
+            "no time limit in try_wait, .shared::cluster; strips of 8 rows of tiles, where the "
+            "article's have 8 columns; loop rotated, its last iteration not peeled"
         ),
         multiple_of=(128, 128, 8),
         **_COPIED,

@@ -1,4 +1,4 @@
-"""What the reader touches: live in JupyterLab, responsive in the static book, else a picture."""
+"""Interactive figures: live in JupyterLab, responsive in the static book, else a picture."""
 
 from __future__ import annotations
 

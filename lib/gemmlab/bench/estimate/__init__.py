@@ -98,14 +98,14 @@ def estimate(
 ) -> Estimate:
     """How long a kernel would take on an H200, without a GPU.
 
-    The kernel is traced in the simulator at two lengths of K; the difference is what its main loop
-    asks for. Each pipe of an SM needs so many cycles for that; the slowest one sets the bound, and
-    a fitted share of the others shows beside it.
+    The kernel is traced in the simulator at two lengths of K, and the difference is the work of its
+    main loop. The pipe of an SM that needs most cycles for it sets the bound. A fitted share of the
+    other pipes' cycles is added.
 
     kernel: a step, a variant, a cell's kernel. sizes: M = N = K, or (M, N, K). registers: of a
-    thread; None: as ptxas says, or as the step has that the kernel is like. shared_bytes: of a
+    thread; None: as ptxas says, or those of the step that the kernel is like. shared_bytes: of a
     block; None: as it is launched. Raises what `lab.trace` raises, ArgumentError for other numbers
-    and for a block that fits on no SM, BackendError where nobody knows the registers.
+    and for a block that fits on no SM, BackendError if the number of registers is unknown.
     """
     handle, shapes = handle_of(kernel), shapes_of(sizes)
     if registers is not None:

@@ -49,7 +49,7 @@ def tma_faults(*names: str) -> TmaFaults:
 
     names: of `lab.fault`; all of them if none is given. Each runs in a process of its own, which is
     killed if it does not end.
-    Raises ArgumentError for a name that there is not, MeasurementError without such a GPU and
+    Raises ArgumentError for an unknown name, MeasurementError without such a GPU and
     without a recording.
     """
     asked = tuple(known(name) for name in names) or tuple(FAULTS)

@@ -41,7 +41,7 @@ int run(uintptr_t out, int tries, unsigned hint, uintptr_t stream) {{
 
 
 def try_wait() -> Table:
-    """For how long mbarrier.try_wait waits in vain, by the hint that it is given, in ns.
+    """How long mbarrier.try_wait waits in vain, for each time hint, in ns.
 
     Measured on a GPU with TMA, else recorded. The hint is suspendTimeHint of the PTX ISA,
     "mbarrier.test_wait, mbarrier.try_wait".

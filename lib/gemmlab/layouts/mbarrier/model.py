@@ -39,7 +39,8 @@ class Mbarrier:
     """The state of an mbarrier; each operation returns the state after it.
 
     count: arrivals that a phase expects; pending: those that have not come; tx: bytes that have
-    been expected and have not come (below 0: come, but not expected yet); phase: the current one.
+    been expected and have not arrived (below 0: arrived, but not expected yet); phase: the current
+    one.
     """
 
     count: int
@@ -126,8 +127,8 @@ class Ring:
 
     @property
     def actors(self) -> tuple[str, ...]:
-        """Those that run a program: the producer, which is in warp 0, and the warps that read, or
-        only warps, of which the first one's thread 0 also fills."""
+        """Those that run a program: the producer (in warp 0) and the warps that read. Without a
+        producer, thread 0 of the first warp that reads also fills the stages."""
         if self.mode == "syncthreads":
             return tuple(f"warp {w}" for w in range(self.consumers))
         return "producer", *(f"warp {w + 1}" for w in range(self.consumers))
@@ -141,7 +142,7 @@ class Ring:
         return {"full": full} if self.mode == "syncthreads" else {"full": full, "empty": empty}
 
     def barriers(self) -> dict[tuple[str, int], Mbarrier]:
-        """All of them, initialised."""
+        """All of them, initialized."""
         stages = range(self.stages)
         return {(name, s): Mbarrier.init(n) for name, n in self.counts.items() for s in stages}
 

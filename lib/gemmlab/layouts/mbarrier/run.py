@@ -67,7 +67,7 @@ def run_ring(ring: Ring) -> Run:
     """Let the model of a ring run, and note each event: arrivals, waits, copies, ends of phases.
 
     ring: what is run. The answer has the events in the order of time, in cycles of the model, and
-    `outcome`. Raises ArgumentError for what is no Ring.
+    `outcome`. Raises ArgumentError for anything but a Ring.
     """
     state = _State(instance("ring", ring, Ring, "a layouts.Ring"))
     state.events.append(Event(0, "thread 0", "init"))

@@ -24,7 +24,7 @@ def tell(run: Run, index: int) -> str:
 
 
 def outcome(run: Run) -> str:
-    """How the run ends: what goes wrong first, and whether anybody can go on.
+    """How the run ends: what goes wrong first, and whether any thread can continue.
 
     run: what `run_ring` gave.
     """

@@ -80,7 +80,7 @@ class Pipeline:
 
     @property
     def buffers(self) -> int:
-        """Shared-memory buffers of a block: tile t stands in buffer t mod `buffers`."""
+        """Shared-memory buffers of a block: tile t is in buffer t mod `buffers`."""
         return {"single": 1, "double": 2}.get(self.scheme, self.stages)
 
     @property

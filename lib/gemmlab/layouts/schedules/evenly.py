@@ -18,7 +18,7 @@ MIN_SHARE = 8  # k tiles
 class Schedule(StreamK):
     """`tiles` tiles of C, `k_tiles` k tiles each, for at most `most` blocks that run together.
 
-    The k tiles of the first `split` tiles stand in one row and are shared out evenly, `min_share`
+    The k tiles of the first `split` tiles form one row and are shared out evenly, `min_share`
     or more to a block; whole tiles follow. Raises ArgumentError, naming the argument.
     """
 

@@ -1,1 +1,1 @@
-"""A warp's request to shared memory: which words it wants, where they stand, what they cost."""
+"""A warp's request to shared memory: which words it wants, where they are, what they cost."""

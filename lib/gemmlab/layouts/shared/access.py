@@ -66,7 +66,7 @@ class Access:
     op: an instruction of OPS; `store` then says whether it is the form that stores. For cp.async
     it is the side of shared memory; its wavefronts also depend on its sources (`copies.py`).
     Raises ArgumentError for a width that is not 2, 4, 8 or 16 (of matrices: 16; of a copy: 4, 8 or
-    16) and for a text that is no formula.
+    16) and for a text that is not a formula.
     """
 
     pattern: str
@@ -106,12 +106,12 @@ class Access:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where element (row, col) of a tile stands: as is, padded, swizzled, or by a formula.
+    """Where element (row, col) of a tile is stored: as is, padded, swizzled, or by a formula.
 
     kind: "none", "pad", "swizzle" or "formula"; only the field of that kind counts. pad: unused
     elements after each row. swizzle: on flat element offsets. formula: the column, in terms of
     `row`, `col` and `L`; it must send each row onto itself.
-    Raises ArgumentError, naming the argument, and for a text that is no formula.
+    Raises ArgumentError, naming the argument, and for a text that is not a formula.
     """
 
     kind: str = "none"

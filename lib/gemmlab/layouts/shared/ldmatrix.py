@@ -94,8 +94,8 @@ def torn(xor: BitXor) -> bool:
 def read(tile: ChunkTile, move: Move, reader: str, row: int = 0, chunk: int = 0) -> Request:
     """What one ldmatrix costs whose first matrix begins at (row, chunk).
 
-    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they stand, such as a
-    BitXor. reader: one of READERS. row, chunk: in the tile, from 0; a chunk has 16 bytes.
+    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they are stored, such as
+    a BitXor. reader: one of READERS. row, chunk: in the tile, from 0; a chunk has 16 bytes.
     Raises ArgumentError for another reader.
     """
     lanes = pointed(reader)
@@ -107,7 +107,7 @@ def read(tile: ChunkTile, move: Move, reader: str, row: int = 0, chunk: int = 0)
 def write(tile: ChunkTile, move: Move) -> CopyRequest:
     """What a warp's cp.async.cg costs that fills the tile's first 32 chunks, row by row.
 
-    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they stand.
+    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they are stored.
     """
     row, chunk = np.divmod(np.arange(WARP), tile.chunks)
     to = move(row * tile.row_bytes + chunk * PIECE)
@@ -115,10 +115,10 @@ def write(tile: ChunkTile, move: Move) -> CopyRequest:
 
 
 def groups(tile: ChunkTile, move: Move, cells: list[tuple[int, int]]) -> list[list[int]]:
-    """The rows of a phase by the group of four banks in which they stand: 8 lists.
+    """The rows of a phase by the group of four banks in which they are: 8 lists.
 
-    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they stand. cells: (row,
-    chunk) of the phase's 8 lanes. Of rows at one address only the first counts.
+    tile: a ChunkTile. move: byte offsets in the tile -> byte offsets where they are stored. cells:
+    (row, chunk) of the phase's 8 lanes. Of rows at one address only the first counts.
     """
     found: list[list[int]] = [[] for _ in range(GROUPS)]
     seen = set()

@@ -21,7 +21,7 @@ _MAX_BITS = 30  # offsets stay below 2**30, so that the browser's 32-bit integer
 
 @dataclass(frozen=True)
 class Swizzle:
-    """CuTe's Swizzle<B, M, S>: XOR B bits of an offset with the B bits that stand S places higher.
+    """CuTe's Swizzle<B, M, S>: XOR B bits of an offset with the B bits that are S places higher.
 
     B: how many bits. M: the lowest bit that changes; runs of 2**M offsets stay together.
     S: distance from the bits that change up to the bits that are read (down, if negative).

@@ -35,12 +35,12 @@ class Tiling:
 
     BM, BN, BK: of a block; WM, WN: of a warp; TM, TN: of a thread in each of WMITER x WNITER
     subtiles. stages: how many buffers of A and B there are in shared memory. lanes: "rows", where
-    lane n of LM x LN stands in row n / LN, or "columns", where it stands in row n % LM. a: how A's
-    tile lies in shared memory: "km" (transposed, so that a fragment is float4 along m), "mk" (as in
+    lane n of LM x LN is in row n / LN, or "columns", where it is in row n % LM. a: how A's tile
+    lies in shared memory: "km" (transposed, so that a fragment is float4 along m), "mk" (as in
     global memory, a value a load) or "mk4" (as in global memory, float4 along k). Threads copy
     float4. order: "subtiles" where a thread stores one subtile after the other, "rows" where it
     goes along the whole row first. min_blocks: the second argument of __launch_bounds__. Raises
-    ArgumentError, in one sentence, for a tiling that cannot be.
+    ArgumentError, in one sentence, for an impossible tiling.
     """
 
     BM: int = 128

@@ -47,7 +47,7 @@ class Arguments:
     rows, columns: of the matrix. box_rows, box_columns: of a box; all in elements. dtype: one of
     DTYPES. swizzle: one of SPANS. row_stride: elements from a row to the next (None: the least
     that is allowed). address: of element (0, 0) in bytes (None: one that fits).
-    Raises ArgumentError for what is no integer, negative, or an unknown name.
+    Raises ArgumentError for a value that is not an integer or is negative, and for an unknown name.
     """
 
     rows: int
@@ -226,7 +226,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Box:
-    """Where the bytes of a box stand.
+    """Where the bytes of a box are stored.
 
     map: of the matrix. x, y: column and row of the first element there; a GPU takes x in whole
     chunks. address: where the tile begins in shared memory, in bytes. Raises ArgumentError unless

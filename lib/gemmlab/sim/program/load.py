@@ -143,7 +143,7 @@ def load(
 
     name: of a __global__ function, with its template's arguments if it has any, "copy<float>".
     include: folders of headers. define: macros. The file's own main(), if it has one, is left out.
-    Raises ArgumentError for a file that is not there, NotRunnableError with what stands in the way.
+    Raises ArgumentError for a file that is not there, NotRunnableError with all reasons.
     """
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise ArgumentError(

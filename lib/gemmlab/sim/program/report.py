@@ -99,7 +99,7 @@ class ProgramReport:
         return "".join((*parts, f"<p>{html.escape(self.verdict())}</p>"))
 
     def page(self) -> str:
-        """A page of its own, which asks nobody for anything."""
+        """A page of its own, which needs no other file and no network."""
         body = f"<h1>{html.escape(self.name)}</h1>{self._repr_html_()}"
         return _PAGE.format(title=html.escape(self.verdict()), body=body)
 

@@ -58,10 +58,10 @@ def program(
 
     files: its .cu file, or several that are linked. arguments: of main(). include: folders of its
     headers. define: macros, {"N": 64} or ["N=64"]. kernel: report the launches of this one only.
-    trace: count, and look for races; without it only what stops a kernel is found. seconds: that
-    it may run.
+    trace: count, and look for races; without it only what stops a kernel is found. seconds: that it
+    may run.
     Raises ArgumentError for a file or kernel that is not there, NotRunnableError (a BuildError)
-    with all that stands in the way, BackendError without g++.
+    with all reasons, BackendError without g++.
     """
     options = Options(arguments, kernel, checks.flag("trace", trace), seconds)
     return run_program(source_of(files, include, define), options)

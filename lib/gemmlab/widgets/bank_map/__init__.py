@@ -27,17 +27,16 @@ class BankMap(Widget):
     """A warp's access to a shared-memory tile: banks, wavefronts, and what a layout changes.
 
     width: bytes a lane, 2, 4, 8 or 16. row_length: elements in a row of the tile; rows: at least
-    what the accesses reach. element: bytes of an element (default: min(width, 4)).
-    pattern: a name in `layouts.PRESETS` or "row = lane/4; col = lane%4*4" in terms of lane, n
-    (elements in one access) and L (row_length). store: a store, not a load (default: if the
-    pattern's name ends in "store").
-    accesses: instead of width, pattern and store, several `layouts.Access` to the same tile.
-    layout: how the tile stands at first: "none", "pad 1", "Swizzle<2,3,6>", a Swizzle or a formula
-    for the column such as "col ^ (row/4*8)". pad, swizzle, formula: what the other positions of
-    the layout control hold (default: 1, the swizzle for columns of such pieces, "col").
-    goal: {"wavefronts": 1} or {"conflicts": 0}, of all accesses together, makes it an exercise:
-    the access is fixed and the widget says when the layout reaches the goal; "layout": "swizzle"
-    asks for that kind. caption: one question, with `code` and **bold**.
+    what the accesses reach. element: bytes of an element (default: min(width, 4)). pattern: a name
+    in `layouts.PRESETS` or "row = lane/4; col = lane%4*4" in terms of lane, n (elements in one
+    access) and L (row_length). store: a store, not a load (default: if the pattern's name ends in
+    "store"). accesses: instead of width, pattern and store, several `layouts.Access` to the same
+    tile. layout: how the tile is stored at first: "none", "pad 1", "Swizzle<2,3,6>", a Swizzle or a
+    formula for the column such as "col ^ (row/4*8)". pad, swizzle, formula: what the other
+    positions of the layout control hold (default: 1, the swizzle for columns of such pieces,
+    "col"). goal: {"wavefronts": 1} or {"conflicts": 0}, of all accesses together, makes it an
+    exercise: the access is fixed and the widget says when the layout reaches the goal; "layout":
+    "swizzle" asks for that kind. caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument. A layout that faults is shown as such, not refused.
     """
 

@@ -20,7 +20,7 @@ ROWS, COLUMNS = 32, 48  # of the matrix that is drawn; widget.js draws the same
 class Coalescing(Widget):
     """A warp's 32 lanes over a row-major matrix: the sectors that the load touches fill.
 
-    rows: how many rows the lanes stand in at first, one of 32, 16, ..., 1; row, column: of lane 0.
+    rows: how many rows the lanes are in at first, one of 32, 16, ..., 1; row, column: of lane 0.
     ask: a question that is put before the sectors are shown, about the warp in one row from the
     same column on; choices: the numbers to choose from. turn: offer one button that turns the warp
     instead of all shapes. names: rows of lanes -> a sentence about this shape.
@@ -60,7 +60,7 @@ class Coalescing(Widget):
 
     @property
     def patch(self) -> Patch:
-        """The lanes as they stand now."""
+        """The lanes as they are now."""
         return Patch(self.state["rows"], self.state["row"], self.state["column"])
 
     def summary(self) -> str:

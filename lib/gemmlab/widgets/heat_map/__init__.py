@@ -20,7 +20,7 @@ class Metric:
     """What a map can show.
 
     label: on its button. unit: of its values. origin: where they come from, a sentence. digits:
-    after the point. less: less of it is better. Strong colour always stands for better. limit: a
+    after the point. less: less of it is better. A strong color always means better. limit: a
     value at which the map has a contour, named by limit_is, such as "what mma.sync computes".
     """
 
@@ -33,12 +33,12 @@ class Metric:
     limit_is: str = ""
 
     def show(self, value: float | None) -> str:
-        """A value as it stands in a cell; "-" if there is none."""
+        """A value as it appears in a cell; "-" if there is none."""
         return "-" if value is None else f"{value:,.{self.digits}f}"
 
 
 class HeatMap(Widget):
-    """A map of configurations: a cell each, its value written in it and coloured by it.
+    """A map of configurations: one cell for each, with its value as a number and as a color.
 
     rows: mappings with the keys of `rows_by` and `columns_by`, one for each metric (None: not
     known), and, if wanted, "also": what the name of the cell adds to those keys, and "note": a

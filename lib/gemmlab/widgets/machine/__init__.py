@@ -29,12 +29,13 @@ _READING = ("shared-registers", "shared-tensor")
 
 
 class Machine(Widget):
-    """DRAM, L2, copy engine, shared memory, registers and pipes: what a step uses lights.
+    """DRAM, L2, copy engine, shared memory, registers and pipes: what a step uses lights up.
 
-    step: a step of the course. The ways that the step is about are set off; six k tiles of a block
-    move along its ways in the time of `layouts.pipeline`'s model. Bytes and multiply-adds are
-    counted from the step's tile and source, and shown beside those of its parent. caption: instead
-    of the step's own idea, with `code` and **bold**. Raises ArgumentError for an unknown step.
+    step: a step of the course. The paths that the step is about are highlighted; six k tiles of a
+    block move along its paths in the time of `layouts.pipeline`'s model. Bytes and multiply-adds
+    are counted from the step's tile and source, and shown beside those of its parent. caption:
+    instead of the step's own idea, with `code` and **bold**. Raises ArgumentError for an unknown
+    step.
     """
 
     _script = "machine/widget.js"

@@ -23,10 +23,10 @@ class MbarrierTimeline(Widget):
     """How full and empty barriers hand the stages of a ring over, and what a mistake does to it.
 
     mode: "producer warp" (full[s] and empty[s]) or "syncthreads" (full[s] only; thread 0 refills
-    behind a __syncthreads()). mistake: a key of `layouts.mbarrier.mistakes(mode, consumers)`. tiles
-    2 to 12, stages 2 to 4, consumers 2 to 4 warps that read; latency: of a copy, 20 to 2000.
-    event: the one that is shown first (default: the first that goes wrong, or the first end of a
-    phase). caption: one question, with `code` and **bold**.
+    after a __syncthreads()). mistake: a key of `layouts.mbarrier.mistakes(mode, consumers)`. tiles
+    2 to 12, stages 2 to 4, consumers 2 to 4 warps that read; latency: of a copy, 20 to 2000. event:
+    the one that is shown first (default: the first that goes wrong, or the first end of a phase).
+    caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
 
@@ -83,7 +83,7 @@ class MbarrierTimeline(Widget):
 
     @property
     def quotes(self) -> list[str]:
-        """What the simulator says of the mistake that is shown now; nothing of no mistake."""
+        """What the simulator says of the mistake that is shown now; nothing if there is none."""
         said, state = self.config["simulated"], self.state
         numbers = said["quotes"].get(state["mistake"], {}).get(str(state["stages"]), [])
         return [said["texts"][i]["message"] for i in numbers]

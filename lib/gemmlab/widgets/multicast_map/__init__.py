@@ -18,7 +18,7 @@ HUES = ("#0068a3", "#b06a00", "#00704f", "#8b4a94")
 
 
 class MulticastMap(Widget):
-    """The tiles of a cluster's blocks, and the parts of A and B, in the colour of who loads them.
+    """A cluster's tiles, and the parts of A and B in the color of the block that loads them.
 
     rows, columns: blocks of the cluster below and beside each other, one of 1x1, 2x1, 1x2, 2x2 and
     4x1. tile: of a block, (128, 256), (128, 128) or (256, 192). multicast: whether they share.

@@ -25,7 +25,7 @@ class PipelineTimeline(Widget):
     (or to store it from registers), until it arrives, and of its products; origin: where these
     three come from, as a sentence, if they were counted or measured.
     tensor: whether tensor cores multiply, and not the FMA pipe; it only names them.
-    time: where the cursor stands (default: where they are idle for the second time).
+    time: where the cursor is (default: where they are idle for the second time).
     caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
@@ -77,7 +77,7 @@ class PipelineTimeline(Widget):
 
     @property
     def moment(self) -> dict[str, str]:
-        """What each lane does where the cursor stands."""
+        """What each lane does where the cursor is."""
         run = self.run
         time, watch = min(self.state["time"], run.total - 1), self.state["watch"]
         return dict(moment(run, time, min(watch, run.blocks - 1), self._tensor))

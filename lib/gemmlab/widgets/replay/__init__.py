@@ -217,7 +217,7 @@ def replay(
     tick: int = 0,
     caption: str = "",
 ) -> Replay:
-    """Scrub through a block's run: source line, 32 lanes with addresses and values, who waits.
+    """Step through a block's run: source line, 32 lanes with addresses and values, who waits.
 
     kernel: a step, a variant, a cell's kernel. M, N, K: sizes that it takes. precision: one that it
     is compiled for; its first, if not given. warp, tick: where it opens. caption: one question.

@@ -114,7 +114,7 @@ class Widget(anywidget.AnyWidget):
         raise NotImplementedError
 
     def fallback(self) -> str:
-        """The HTML that stands in the page until the module takes over."""
+        """The HTML that the page shows until the module takes over."""
         picture = _data_uri("image/png", self._picture())
         alt = html.escape(self.summary(), quote=True)
         return f'<img alt="{alt}" src="{picture}">'

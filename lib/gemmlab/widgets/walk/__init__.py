@@ -39,7 +39,7 @@ class Walk(Widget):
     """All steps as bars, the parts side by side; the share of cuBLAS is a bar's height.
 
     parts: in the order of the course. origin: GPU, date, driver and CUDA of the recording. caption:
-    what stands below the bars until one is pointed at. Raises ArgumentError, naming the argument.
+    the text below the bars until one is pointed at. Raises ArgumentError, naming the argument.
     """
 
     _script = "walk/widget.js"

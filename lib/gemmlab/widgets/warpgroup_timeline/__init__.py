@@ -24,7 +24,7 @@ class WarpgroupTimeline(Widget):
     tile's products) or "ping-pong" (each consumer has tiles of its own). tiles: parts of C of
     128x256 that the SM computes; depth: k tiles of each; stages: of the ring, 2 to 6. products,
     latency, end: cycles of the products of a k tile, until its copy is there, and of storing C.
-    time: where the cursor stands (default: in the longest gap between products). caption: one
+    time: where the cursor is (default: in the longest gap between products). caption: one
     question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
@@ -67,7 +67,7 @@ class WarpgroupTimeline(Widget):
 
     @property
     def moment(self) -> dict[str, str]:
-        """What each lane does where the cursor stands."""
+        """What each lane does where the cursor is."""
         run = self.run
         return dict(moment(run, min(self.state["time"], run.total - 1)))
 
