@@ -74,8 +74,9 @@ class Machine(Widget):
         f = self.facts
         numbers = "; ".join(f"{label}: {value}" for label, value, *_ in self.config["numbers"])
         pipe = "tensor cores" if f.tensor else "FMA pipes"
+        what = "values" if f.route == "direct" else "tiles"
         return (
-            f"{short(f.step)}: tiles come from L2 {_IN[f.route]}; the {pipe} multiply. {numbers}."
+            f"{short(f.step)}: {what} come from L2 {_IN[f.route]}; the {pipe} multiply. {numbers}."
         )
 
     def figure(self) -> Figure:
@@ -110,9 +111,14 @@ def _size(count: int) -> str:
 def _numbers(now: Facts, before: Facts | None) -> list[list[str | None]]:
     """Label, value, and the parent's value where it is another one."""
     old = before or now
-    rows = [("one k tile from L2", _size(now.fetched), _size(old.fetched))]
-    rows.append(("multiply-adds for each byte from L2", _each(now.fmas, now.fetched),
-                 _each(old.fmas, old.fetched)))  # fmt: skip
+    # Without shared memory L1 serves many of the bytes that threads ask for, and not L2.
+    direct = now.route == "direct"
+    same = direct == (old.route == "direct")
+    rows = [("asked for, for each k" if direct else "one k tile from L2", _size(now.fetched),
+             _size(old.fetched) if same else "")]  # fmt: skip
+    rows.append((f"multiply-adds for each byte {'asked for' if direct else 'from L2'}",
+                 _each(now.fmas, now.fetched),
+                 _each(old.fmas, old.fetched) if same else ""))  # fmt: skip
     if now.read:
         rows.append(("read from shared memory", _size(now.read), _size(old.read)))
         rows.append(("multiply-adds for each byte of that", _each(now.fmas, now.read),

@@ -68,8 +68,8 @@ class Facts:
     route: how a tile arrives, "direct" (into registers, without shared memory), "registers",
     "cp.async", "tma" or "wgmma" (as tma, and the tensor cores read shared memory themselves).
     tensor: whether the tensor cores multiply. fetched: from L2, a block's own share where a cluster
-    copies together; held: in a buffer of shared memory; read: from shared memory, 0 without.
-    stored: of C, at the end of the tile of C.
+    copies together ("direct": what the threads ask for, much of which L1 has); held: in a buffer of
+    shared memory; read: from shared memory, 0 without. stored: of C, at the end of the tile of C.
     """
 
     step: str
