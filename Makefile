@@ -22,6 +22,8 @@ CONTAINER := open the folder in the container of .devcontainer (README.md, Other
 SYSTEM_TORCH = grep -qs 'include-system-site-packages = true' $(VENV)/pyvenv.cfg
 C_SOURCES = find kernels lib tests -regex '.*\.\(cu\|cuh\|cc\|cpp\|h\|hpp\)'
 PYTEST := $(PY) -m pytest
+# What takes longest is said at the end of each stage.
+DEAREST := --durations=20 --durations-min=5
 PINS = $(BIN)/uv pip compile --quiet --python-version 3.11 --no-emit-index-url \
   --annotation-style line --custom-compile-command 'make pins'
 FUZZ_CASES ?= 100000
@@ -192,18 +194,18 @@ test: test-env
 # Stages of `make test`.
 test-code: test-env
 	@echo '== unit, simulator, book =='
-	@$(PYTEST) -n 2 --dist worksteal -p no:nbval -m 'not gpu and not campaign' tests --ignore tests/browser
+	@$(PYTEST) -n 2 --dist worksteal $(DEAREST) -p no:nbval -m 'not gpu and not campaign' tests --ignore tests/browser
 
 test-notebooks: test-env
 	@echo '== notebooks without a GPU =='
 	@GEMMLAB_BACKEND=sim GEMMLAB_PROGRESS=0 PYTHONPATH=tests/shared$${PYTHONPATH:+:$$PYTHONPATH} \
-	  $(PYTEST) -n 2 --dist loadfile -p no:cacheprovider \
+	  $(PYTEST) -n 2 --dist loadfile $(DEAREST) -p no:cacheprovider \
 	  --nbval-lax --nbval-current-env --nbval-sanitize-with tests/notebooks/sanitize.cfg \
 	  -p solutions $(SOLUTIONS) $(NB)
 
 test-browser: test-env
 	@echo '== browser =='
-	@$(PYTEST) -n 2 --dist worksteal -p no:nbval -m 'not campaign' tests/browser
+	@$(PYTEST) -n 2 --dist worksteal $(DEAREST) -p no:nbval -m 'not campaign' tests/browser
 
 quick: test-env
 	@$(PYTEST) -q -n 2 -m 'not gpu and not slow and not campaign' tests/unit tests/js
