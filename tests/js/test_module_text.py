@@ -87,3 +87,11 @@ def test_only_the_beginning_of_a_selector_is_the_widget_itself(name):
     if isinstance(widget, type) and issubclass(widget, Widget):
         assert "{&.gl " in widget._css or "}&.gl " in widget._css
         assert not re.search(r"\([^)]*&\.gl", widget._css)
+
+
+def test_two_modules_that_define_one_name_are_refused():
+    """In one text the second function would silently take the first one's place."""
+    with pytest.raises(ValueError, match="defined by two modules of one widget: even"):
+        used_only(
+            [SHARED, "function even(n) {\n  return n;\n}\n", "export const face = even(1);\n"]
+        )

@@ -1,7 +1,6 @@
 // The picture of PipelineTimeline: lanes over time, an axis, and a cursor.
 import { h, uid } from "../shared/dom.js";
-import { PIPES } from "../model/pipeline/model.js";
-import { cycles } from "../model/pipeline/words.js";
+import { cycles, PIPES } from "../model/pipeline/words.js";
 
 const LEGEND = [
   ["products", "products, or being read"], ["issue", "issue of a copy"], ["store", "store"],

@@ -2,8 +2,8 @@
 import { bootWith, h, inline, liveWith, segmented, setText, stepper } from "../shared/dom.js";
 import { oneOf, whole } from "../shared/link.js";
 import { player } from "../shared/play.js";
-import { lanesOf, PIPES, simulate } from "../model/pipeline/model.js";
-import { cycles, describe, moment, SCHEMES } from "../model/pipeline/words.js";
+import { lanesOf, simulate } from "../model/pipeline/model.js";
+import { cycles, describe, moment, PIPES, SCHEMES } from "../model/pipeline/words.js";
 import { chart, legend, range } from "./view.js";
 
 const TIMES = [["issue", "issue", 0], ["latency", "latency", 0], ["products", "products", 16]];

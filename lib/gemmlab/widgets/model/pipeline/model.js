@@ -1,7 +1,5 @@
 // The model of layouts/pipeline/model.py: copies and products of k tiles on one SM, in integer cycles.
-
-// What multiplies, without and with tensor cores.
-export const PIPES = ["FMA pipe", "tensor cores"];
+import { PIPES } from "./words.js";
 
 // The steps of a block in their order: [kind, tile, the tile that must be there or -1].
 function planOf(scheme, stages, tiles) {

@@ -1,7 +1,7 @@
 // A run of the pipeline model in words, as layouts/pipeline/words.py has it.
 
-import { PIPES } from "./model.js";
-
+// What multiplies, without and with tensor cores.
+export const PIPES = ["FMA pipe", "tensor cores"];
 export const SCHEMES = { single: "single buffer", double: "double buffer", async: "cp.async" };
 export const cycles = (value) => value.toLocaleString("en");
 
