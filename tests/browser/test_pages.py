@@ -147,7 +147,8 @@ def test_a_kernel_chapter_has_a_strip_and_an_explorable_near_its_top(opened):
     name = Path(page.url).stem
     strips = page.locator(".gl-strip").count()
     if name not in CHAPTERS_WITH_STEPS:
-        assert strips == 0 or name == "reference"  # which shows what every name returns
+        # The one shows what every name returns, the other looks back at a whole part.
+        assert strips == 0 or name in ("reference", "wgmma_ladder")
         return
     assert strips == 1
     assert page.locator(".gl-strip").bounding_box()["height"] <= 60

@@ -135,9 +135,15 @@ def _columns(row: BenchRow) -> dict[str, Any]:
         "clock_mhz": row.clock_mhz,
         "clock_ghz": row.clock_mhz and row.clock_mhz / _THOUSAND,
         "power_w": row.power_w,
+        "pj_per_flop": _picojoules(row.power_w, row.tflops),
         "cycles": row.cycles,
         "flop_per_clk_sm": row.flop_per_clk_sm,
     }
+
+
+def _picojoules(power_w: float | None, tflops: float) -> float | None:
+    """Of a floating-point operation: watts over 10^12 operations a second."""
+    return None if power_w is None else power_w / tflops
 
 
 def _converted(row: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,6 +153,8 @@ def _converted(row: Mapping[str, Any], environment: Mapping[str, Any]) -> dict[s
         columns["time_ms"] = row["time_us"] / _THOUSAND
     if "share" in row:
         columns["share"] = 100 * row["share"]
+    if "tflops" in row:
+        columns["pj_per_flop"] = _picojoules(row.get("power_w"), row["tflops"])
     if "flop_per_clk_sm" in row:  # the clock in the loop, not the one that was read behind it
         per_mhz = row["flop_per_clk_sm"] * environment["sms"]
         columns["clock_mhz"] = row["tflops"] * 1e6 / per_mhz

@@ -48,7 +48,7 @@ SPAN = re.compile(r'<span data-figure="([^"]*)">([^<]*)</span>')
 _STEP = re.compile(rf"(?:{'|'.join(FAMILIES)})_\d")
 _RELATIVE = ("speedup", "gain", "loss", "saved_us")
 _RATES = ("tflops", "_tbs", "_us", "_ms")
-_DIGITS = {"ratio": 2, "speedup": 2, "clock_ghz": 2}
+_DIGITS = {"ratio": 2, "speedup": 2, "clock_ghz": 2, "pj_per_flop": 2}
 _SHARES = {name for name in LIMITS if not name.startswith("stall_")} | {"tensor_pipe"}
 _WHOLE = {"percent", "gain", "loss", "power_w", "share", "tensor_cycles"} | _SHARES
 Runs = Mapping[str, Columns]

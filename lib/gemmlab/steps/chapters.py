@@ -43,9 +43,11 @@ _LAST: dict[str, str] = {
     "wgmma_store": "05",
     "wgmma_clusters": "06",
     "wgmma_deferred": "07",
-    "wgmma_order": "11",
-    "wgmma_small": "13",
-    "wgmma_ladder": "14",
+    "wgmma_order": "10",
+    "wgmma_energy": "11",
+    "wgmma_small": "12",
+    "wgmma_ping_pong": "13",
+    "wgmma_any_shape": "14",
 }
 CHAPTERS = tuple(_LAST)
 

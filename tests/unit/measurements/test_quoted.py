@@ -79,7 +79,13 @@ def test_other_sections_have_their_own_columns():
         tensor_cores={
             "rows": [
                 {"probe": "wgmma", "load": "burst", "flop_per_clk_sm": 4096.0, "tflops": 940.0},
-                {"probe": "wgmma", "load": "sustained", "flop_per_clk_sm": 4096.0, "tflops": 700.0},
+                {
+                    "probe": "wgmma",
+                    "load": "sustained",
+                    "flop_per_clk_sm": 4096.0,
+                    "tflops": 700.0,
+                    "power_w": 699.0,
+                },
             ]
         },
     )
@@ -92,6 +98,7 @@ def test_other_sections_have_their_own_columns():
         "wgmma - tflops": "940",
         "wgmma - tflops load=sustained": "700",
         "wgmma - clock_ghz": "1.74",
+        "wgmma - pj_per_flop load=sustained": "1.00",
     }
     assert {key: quoted(key, runs).text for key in shown} == shown
 
