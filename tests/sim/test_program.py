@@ -38,7 +38,7 @@ def broken():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["host_api", "inline_ptx", "groups", "foreign"])
+@pytest.mark.parametrize("name", ["host_api", "inline_ptx", "groups", "foreign", "textures"])
 def test_correct_programs_are_clean(name):
     report = sim.program(PROGRAMS / f"{name}.cu", arguments=["a"])
     assert (report.status, list(report.findings), report.gaps) == (0, [], ())
@@ -153,6 +153,12 @@ def test_all_that_stands_in_the_way_is_listed_at_once():
         (line_of("blocked.cu", "own header"), "there is no header own_header.h"),
     } <= named
     assert all(blocker.file.endswith("blocked.cu") and blocker.remedy for blocker in blockers)
+
+
+def test_a_surface_is_not_written_past_its_edge():
+    report = sim.program(PROGRAMS / "textures.cu", arguments=["o"])
+    (found,) = report.findings
+    assert found.kind == "assertion" and found.line == line_of("textures.cu", "outside")
 
 
 def test_names_that_cuda_has_and_the_simulator_does_not_are_listed_with_their_lines(tmp_path):

@@ -35,6 +35,11 @@ __global__ void warps(unsigned* counter) {
   atomicInc(counter, 9);
 }
 
+__device__ unsigned size_of(const cg::thread_group& group) {
+  group.sync();
+  return group.size();
+}
+
 __global__ void groups() {
   const cg::thread_block block = cg::this_thread_block();
   EXPECT(block.size() == 96 && block.thread_rank() == threadIdx.x);
@@ -43,12 +48,20 @@ __global__ void groups() {
   EXPECT(cg::reduce(tile, 1, cg::plus<int>()) == 8);
   EXPECT(tile.shfl_xor(int(tile.thread_rank()), 1) == int(tile.thread_rank() ^ 1));
   EXPECT(tile.ballot(tile.thread_rank() == 2) == 4);
+  EXPECT(tile.shfl(make_uint4(1, 2, 3, threadIdx.x), 1).w == threadIdx.x / 8 * 8 + 1);
   if (threadIdx.x % 3 == 0) {  // a third of each warp
     const auto here = cg::coalesced_threads();
     EXPECT(here.size() == (threadIdx.x / 32 == 0 ? 11 : threadIdx.x / 32 == 1 ? 11 : 10));
     EXPECT(here.shfl(threadIdx.x, 0) == (threadIdx.x / 32 * 32 + 2) / 3 * 3);
     here.sync();
   }
+  const cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
+  const bool odd = threadIdx.x & 1;
+  const auto half = cg::binary_partition(warp, odd);
+  EXPECT(half.size() == 16 && cg::reduce(half, int(odd), cg::plus<int>()) == 16 * odd);
+  EXPECT(cg::labeled_partition(warp, threadIdx.x / 4).size() == 4);
+  EXPECT(size_of(block) == 96 && size_of(warp) == 32);
+  EXPECT(size_of(cg::tiled_partition(block, 16)) == 16);
   cg::sync(block);
 }
 

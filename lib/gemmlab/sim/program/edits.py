@@ -14,6 +14,10 @@ _SHARED_ALIGNAS = re.compile(r"\b__shared__\s+(alignas)\s*\(")
 _NOINLINE = re.compile(r"(?<!\()\b__noinline__\b(?!\))")
 _CLUSTER = re.compile(r"\b__cluster_dims__\s*(?=\()")
 _NAME = re.compile(r"[\w:]")
+# A launch by an array of pointers, of a kernel that is cast to void*.
+_UNTYPED = re.compile(
+    r"\bcudaLaunch(?:Cooperative)?Kernel\s*\(\s*(\(\s*(?:const\s+)?void\s*\*\s*\)\s*&?)"
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ def edits_of(text: str) -> tuple[list[Edit], list[Unknown]]:
     code = masked(text)
     edits, unknown = _asm(without_comments(text), code)
     edits += _launches(code)
+    edits += [Edit(*found.span(1), "") for found in _UNTYPED.finditer(code)]
     edits += [Edit(*found.span(1), "__align__") for found in _SHARED_ALIGNAS.finditer(code)]
     edits += [
         Edit(*found.span(), "__attribute__((noinline))") for found in _NOINLINE.finditer(code)
@@ -109,8 +114,8 @@ def _kernel_start(code: str, end: int) -> int:
     if at and code[at - 1] in ")]":
         at = _opened(code, at - 1, "([", ")]")
     last = at
-    while at and _NAME.match(code[at - 1]):
-        at -= 1
+    while at and (_NAME.match(code[at - 1]) or code.startswith("##", at - 2)):
+        at -= 1 if _NAME.match(code[at - 1]) else 2
     return at if at < last or (at < end and code[at] == "(") else -1
 
 

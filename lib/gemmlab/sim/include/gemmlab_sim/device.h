@@ -3,42 +3,76 @@
 #pragma once
 
 // Name, number and text of each error (driver_types.h, cudaGetErrorString).
-#define GEMMLAB_CUDA_ERRORS(X)                                                     \
-  X(cudaSuccess, 0, "no error")                                                    \
-  X(cudaErrorInvalidValue, 1, "invalid argument")                                  \
-  X(cudaErrorMemoryAllocation, 2, "out of memory")                                 \
-  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")            \
-  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                 \
-  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                         \
-  X(cudaErrorSymbolNotFound, 500, "named symbol not found")                        \
-  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")      \
-  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch") \
-  X(cudaErrorMisalignedAddress, 716, "misaligned address")                         \
-  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                     \
-  X(cudaErrorNotSupported, 801, "operation not supported")                         \
-  X(cudaErrorInvalidClusterSize, 912,                                              \
-    "a kernel launch error has occurred due to cluster misconfiguration")          \
+#define GEMMLAB_CUDA_ERRORS(X)                                                        \
+  X(cudaSuccess, 0, "no error")                                                       \
+  X(cudaErrorInvalidValue, 1, "invalid argument")                                     \
+  X(cudaErrorMemoryAllocation, 2, "out of memory")                                    \
+  X(cudaErrorInitializationError, 3, "initialization error")                          \
+  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")               \
+  X(cudaErrorInvalidSymbol, 13, "invalid device symbol")                              \
+  X(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                      \
+  X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")         \
+  X(cudaErrorInsufficientDriver, 35,                                                  \
+    "CUDA driver version is insufficient for CUDA runtime version")                   \
+  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                    \
+  X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                     \
+  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                            \
+  X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                   \
+  X(cudaErrorSymbolNotFound, 500, "named symbol not found")                           \
+  X(cudaErrorNotReady, 600, "device not ready")                                       \
+  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")         \
+  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")    \
+  X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")         \
+  X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")           \
+  X(cudaErrorAssert, 710, "device-side assert triggered")                             \
+  X(cudaErrorMisalignedAddress, 716, "misaligned address")                            \
+  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                        \
+  X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch") \
+  X(cudaErrorNotSupported, 801, "operation not supported")                            \
+  X(cudaErrorInvalidClusterSize, 912,                                                 \
+    "a kernel launch error has occurred due to cluster misconfiguration")             \
   X(cudaErrorUnknown, 999, "unknown error")
 
 // Name and number of each device attribute, and its value on an H200.
 #define GEMMLAB_DEVICE_ATTRIBUTES(X)                         \
   X(cudaDevAttrMaxThreadsPerBlock, 1, 1024)                  \
+  X(cudaDevAttrMaxBlockDimX, 2, 1024)                        \
+  X(cudaDevAttrMaxBlockDimY, 3, 1024)                        \
+  X(cudaDevAttrMaxBlockDimZ, 4, 64)                          \
+  X(cudaDevAttrMaxGridDimX, 5, 2147483647)                   \
+  X(cudaDevAttrMaxGridDimY, 6, 65535)                        \
+  X(cudaDevAttrMaxGridDimZ, 7, 65535)                        \
   X(cudaDevAttrMaxSharedMemoryPerBlock, 8, 49152)            \
   X(cudaDevAttrWarpSize, 10, 32)                             \
   X(cudaDevAttrMaxRegistersPerBlock, 12, 65536)              \
   X(cudaDevAttrClockRate, 13, 1980000)                       \
+  X(cudaDevAttrGpuOverlap, 15, 1)                            \
   X(cudaDevAttrMultiProcessorCount, 16, 132)                 \
   X(cudaDevAttrIntegrated, 18, 0)                            \
+  X(cudaDevAttrCanMapHostMemory, 19, 1)                      \
   X(cudaDevAttrComputeMode, 20, 0)                           \
+  X(cudaDevAttrConcurrentKernels, 31, 1)                     \
+  X(cudaDevAttrMemoryClockRate, 36, 3201000)                 \
+  X(cudaDevAttrGlobalMemoryBusWidth, 37, 6144)               \
   X(cudaDevAttrL2CacheSize, 38, 62914560)                    \
   X(cudaDevAttrMaxThreadsPerMultiProcessor, 39, 2048)        \
+  X(cudaDevAttrAsyncEngineCount, 40, 3)                      \
+  X(cudaDevAttrUnifiedAddressing, 41, 1)                     \
   X(cudaDevAttrComputeCapabilityMajor, 75, 9)                \
   X(cudaDevAttrComputeCapabilityMinor, 76, 0)                \
+  X(cudaDevAttrStreamPrioritiesSupported, 78, 1)             \
   X(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 81, 233472) \
   X(cudaDevAttrMaxRegistersPerMultiprocessor, 82, 65536)     \
+  X(cudaDevAttrManagedMemory, 83, 1)                         \
+  X(cudaDevAttrHostNativeAtomicSupported, 86, 0)             \
+  X(cudaDevAttrPageableMemoryAccess, 88, 0)                  \
+  X(cudaDevAttrConcurrentManagedAccess, 89, 1)               \
+  X(cudaDevAttrComputePreemptionSupported, 90, 1)            \
+  X(cudaDevAttrCooperativeLaunch, 95, 1)                     \
   X(cudaDevAttrMaxSharedMemoryPerBlockOptin, 97, 232448)     \
   X(cudaDevAttrMaxBlocksPerMultiprocessor, 106, 32)          \
   X(cudaDevAttrReservedSharedMemoryPerBlock, 111, 1024)      \
+  X(cudaDevAttrMemoryPoolsSupported, 115, 1)                 \
   X(cudaDevAttrClusterLaunch, 120, 1)
 
 #define GEMMLAB_ENUMERATOR(name, number, what) name = number,
