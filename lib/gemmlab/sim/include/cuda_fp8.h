@@ -58,6 +58,38 @@ struct Fp8 {
   explicit operator __nv_bfloat16() const { return float(*this); }
 };
 
+template <__nv_fp8_interpretation_t Format>
+struct Fp8x2 {
+  __nv_fp8x2_storage_t __x;
+  Fp8x2() = default;
+  explicit Fp8x2(float2 v) : __x(Fp8<Format>(v.x).__x | Fp8<Format>(v.y).__x << 8) {}
+  explicit Fp8x2(__half2 v) : Fp8x2(__half22float2(v)) {}
+  explicit Fp8x2(__nv_bfloat162 v) : Fp8x2(__bfloat1622float2(v)) {}
+  explicit operator float2() const {
+    return {Fp8Bits<Format>::widen(__x & 255),
+            Fp8Bits<Format>::widen(static_cast<unsigned char>(__x >> 8))};
+  }
+  explicit operator __half2() const { return __float22half2_rn(float2(*this)); }
+};
+template <__nv_fp8_interpretation_t Format>
+struct Fp8x4 {
+  __nv_fp8x4_storage_t __x;
+  Fp8x4() = default;
+  explicit Fp8x4(float4 v)
+      : __x(Fp8x2<Format>(float2(v.x, v.y)).__x | unsigned(Fp8x2<Format>(float2(v.z, v.w)).__x)
+                                                      << 16) {}
+  Fp8x4(__half2 low, __half2 high)
+      : __x(Fp8x2<Format>(low).__x | unsigned(Fp8x2<Format>(high).__x) << 16) {}
+  Fp8x4(__nv_bfloat162 low, __nv_bfloat162 high)
+      : __x(Fp8x2<Format>(low).__x | unsigned(Fp8x2<Format>(high).__x) << 16) {}
+  explicit operator float4() const {
+    Fp8x2<Format> low, high;
+    low.__x = __x & 0xffff, high.__x = static_cast<__nv_fp8x2_storage_t>(__x >> 16);
+    const float2 a = float2(low), b = float2(high);
+    return {a.x, a.y, b.x, b.y};
+  }
+};
+
 inline float widened(__nv_fp8_storage_t bits, __nv_fp8_interpretation_t format) {
   return format == __NV_E4M3 ? Fp8Bits<__NV_E4M3>::widen(bits) : Fp8Bits<__NV_E5M2>::widen(bits);
 }
@@ -66,19 +98,10 @@ inline float widened(__nv_fp8_storage_t bits, __nv_fp8_interpretation_t format) 
 
 using __nv_fp8_e4m3 = gemmlab_sim::Fp8<__NV_E4M3>;
 using __nv_fp8_e5m2 = gemmlab_sim::Fp8<__NV_E5M2>;
-struct __nv_fp8x2_e4m3 {
-  __nv_fp8x2_storage_t __x;
-};
-struct __nv_fp8x2_e5m2 {
-  __nv_fp8x2_storage_t __x;
-};
-struct __nv_fp8x4_e4m3 {
-  __nv_fp8x4_storage_t __x;
-};
-struct __nv_fp8x4_e5m2 {
-  __nv_fp8x4_storage_t __x;
-};
-
+using __nv_fp8x2_e4m3 = gemmlab_sim::Fp8x2<__NV_E4M3>;
+using __nv_fp8x2_e5m2 = gemmlab_sim::Fp8x2<__NV_E5M2>;
+using __nv_fp8x4_e4m3 = gemmlab_sim::Fp8x4<__NV_E4M3>;
+using __nv_fp8x4_e5m2 = gemmlab_sim::Fp8x4<__NV_E5M2>;
 inline __nv_fp8_storage_t __nv_cvt_double_to_fp8(double value, __nv_saturation_t saturation,
                                                  __nv_fp8_interpretation_t format) {
   return format == __NV_E4M3 ? gemmlab_sim::Fp8Bits<__NV_E4M3>::narrow(value, saturation)

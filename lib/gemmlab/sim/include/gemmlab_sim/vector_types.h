@@ -34,7 +34,7 @@ struct alignas(2 * sizeof(T)) Vector2 {
     typename Whole<2 * sizeof(T)>::type whole;
   };
   Vector2() = default;
-  Vector2(T a, T b) : x(a), y(b) {}
+  constexpr Vector2(T a, T b) : x(a), y(b) {}
   Vector2(const Vector2& other) : whole(other.whole) {}
   Vector2& operator=(const Vector2& other) {
     whole = other.whole;
@@ -51,7 +51,7 @@ struct alignas(4 * sizeof(T)) Vector4 {
     typename Whole<4 * sizeof(T)>::type whole;
   };
   Vector4() = default;
-  Vector4(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
+  constexpr Vector4(T a, T b, T c, T d) : x(a), y(b), z(c), w(d) {}
   Vector4(const Vector4& other) : whole(other.whole) {}
   Vector4& operator=(const Vector4& other) {
     whole = other.whole;
