@@ -59,12 +59,26 @@ __global__ void random(int* wrong, unsigned seed = 7) {
   *wrong += curand(&philox) != 0x6627e8d5u;  // the generator's published first number
 }
 
+__global__ void guarded(int* wrong) {
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ >= 800)
+  *wrong += 0;
+#elif __CUDA_ARCH__ < 800
+  *wrong += 1;
+#else
+  *wrong += 2;
+#endif
+#ifdef __CUDA_ARCH__
+  *wrong += 4;  // as the host's code sees it
+#endif
+}
+
 __global__ void scaled_float_kernel(float* x, float by) { x[threadIdx.x] *= by; }
 #define SCALE(type, x, by) scaled_##type##_kernel<<<1, 2>>>(x, by)
 
 int launched_otherwise(float* x, int* wrong) {
   fp8<<<1, 1>>>(wrong);
   random<<<1, 1>>>(wrong);
+  guarded<<<1, 1>>>(wrong);
   SCALE(float, x, 2.0f);
   float half_ = 0.5f, pi = CUDART_PI_F;
   void* arguments[] = {&x, &half_};

@@ -4,6 +4,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cublas_v2.h>
 #include <cuda/barrier>
+#include <cuda/pipeline>
 #include <cuda_fp16.h>
 #include <stdio.h>
 
@@ -76,6 +77,22 @@ __global__ void copied(const float* in, float* out) {
   out[threadIdx.x] = tile[95 - threadIdx.x];
 }
 
+__global__ void piped(const float* in) {
+  __shared__ float tile[2][32];
+  auto pipe = cuda::make_pipeline();
+  for (int stage = 0; stage < 2; ++stage) {
+    pipe.producer_acquire();
+    cuda::memcpy_async(&tile[stage][threadIdx.x], &in[32 * stage + threadIdx.x], sizeof(float),
+                       pipe);
+    pipe.producer_commit();
+  }
+  for (int stage = 0; stage < 2; ++stage) {
+    pipe.consumer_wait();  // [oldest]
+    EXPECT(tile[stage][threadIdx.x] == 32 * stage + threadIdx.x);
+    pipe.consumer_release();
+  }
+}
+
 int main() {
   unsigned *counter, zero = 0;
   float* values;
@@ -87,6 +104,7 @@ int main() {
   warps<<<1, 96>>>(counter);
   groups<<<1, 96>>>();
   copied<<<1, 96>>>(values, values + 96);
+  piped<<<1, 32>>>(values);
   int failed;
   unsigned count;
   cudaMemcpyFromSymbol(&failed, wrong, sizeof failed);

@@ -13,6 +13,11 @@ _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b(?:\s*(?:volatile|__volatile__))*\s
 _SHARED_ALIGNAS = re.compile(r"\b__shared__\s+(alignas)\s*\(")
 _NOINLINE = re.compile(r"(?<!\()\b__noinline__\b(?!\))")
 _CLUSTER = re.compile(r"\b__cluster_dims__\s*(?=\()")
+# A line that compares the architecture, as code of the device does. nvcc has no __CUDA_ARCH__ when
+# it compiles the host's code: lines that ask only whether there is one are left as they are.
+_ARCHITECTURE = re.compile(
+    r"^[ \t]*#[ \t]*(?:el)?if\b(?=.*__CUDA_ARCH__\b\W*[<>=])(?!.*!\s*defined).*$", re.MULTILINE
+)
 _NAME = re.compile(r"[\w:]")
 # A launch by an array of pointers, of a kernel that is cast to void*.
 _UNTYPED = re.compile(
@@ -61,6 +66,11 @@ def edits_of(text: str) -> tuple[list[Edit], list[Unknown]]:
         Edit(*found.span(), "__attribute__((noinline))") for found in _NOINLINE.finditer(code)
     ]
     edits += _cluster_sizes(text, code)
+    for line in _ARCHITECTURE.finditer(code):
+        edits += [
+            Edit(line.start() + found.start(), line.start() + found.end(), "GEMMLAB_CUDA_ARCH")
+            for found in re.finditer(r"\b__CUDA_ARCH__\b", line[0])
+        ]
     return edits, unknown
 
 
