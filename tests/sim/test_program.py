@@ -132,6 +132,13 @@ def test_ptx_that_is_not_simulated_is_named_and_leaves_the_run_incomplete(broken
     assert broken("fine").gaps == ()  # nothing comes to it
 
 
+def test_a_launch_by_a_kernel_is_named_and_leaves_the_run_incomplete(broken):
+    report = broken("nested")
+    assert (report.status, report.exit_status) == (3, 0)
+    place = f"broken.cu:{line_of('broken.cu', 'nested')}"
+    assert any("dynamic parallelism" in gap and place in gap for gap in report.gaps), report.gaps
+
+
 def test_a_program_without_end_is_stopped(broken, monkeypatch):
     report = broken("loop", seconds=0.5)
     assert report.status == 3 and "stopped after 0.5 s" in report.gaps[0]
