@@ -170,7 +170,7 @@ machine-code: book-env
 
 # Index addresses are left out of what is written: they are the machine's, not the project's.
 pins: test-env
-	$(PINS) pyproject.toml --extra book --group build -o requirements.txt >/dev/null
+	$(PINS) pyproject.toml --extra course --extra book --group build -o requirements.txt >/dev/null
 	$(PINS) --group dev -c requirements.txt -o requirements-dev.txt >/dev/null
 	$(PINS) --group lab -c requirements.txt -o requirements-lab.txt >/dev/null
 	@git --no-pager diff --stat -- 'requirements*.txt'

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-import json
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -18,7 +14,8 @@ from .bench.tune import tune as run_tune
 from .check.check import check as check_one
 from .core import machine
 from .core.arguments import brief
-from .core.errors import ArgumentError, BackendError, GemmlabError, UnknownKernelError
+from .core.console import Group, json_option, print_json
+from .core.errors import BackendError
 from .core.precision import PRECISIONS
 from .display.table import text_table
 from .gpu.requirements import lacking
@@ -31,48 +28,9 @@ from .report.recorded import STATES, benchmark_states
 from .run.backend import default_backend, why_no_gpu
 from .run.doctor import device
 from .sim import trace as run_trace
-from .sim.program.blockers import NotRunnableError, listed
-from .sim.program.report import CANNOT_RUN, write_page
-from .sim.program.run import SECONDS, Options, run_program, source_of
+from .sim.program.command import simulate
 from .steps import registry
 from .steps.spec import FAMILIES, KernelSpec
-
-# Exit statuses, as the help of `main` lists them; click's own for wrong usage is 2, too.
-FAILED, USAGE, MISTAKE, INTERRUPTED = 1, 2, 70, 130
-
-
-class Group(click.Group):
-    """Commands that end with a message and one of the statuses above, never with a traceback."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; see the class."""
-        try:
-            return super().invoke(ctx)
-        except (ArgumentError, UnknownKernelError) as error:
-            raise _ended(str(error), USAGE) from None
-        except GemmlabError as error:
-            raise _ended(str(error), FAILED) from None
-        except (KeyboardInterrupt, click.Abort):
-            raise _ended("interrupted", INTERRUPTED) from None
-        except (click.ClickException, click.exceptions.Exit):
-            raise
-        except Exception as error:
-            closed = isinstance(error, OSError) and error.errno == errno.EPIPE
-            if closed or os.environ.get("GEMMLAB_DEBUG", "0") not in ("", "0"):
-                raise  # click ends quietly if nobody reads on
-            what = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise _ended(
-                f"{what}. This is a mistake in gemmlab; GEMMLAB_DEBUG=1 shows where it happened",
-                MISTAKE,
-            ) from None
-
-
-def _ended(message: str, status: int) -> click.ClickException:
-    """What click shows as a message, and exits with a status of its own."""
-    error = click.ClickException(message)
-    error.exit_code = status  # type: ignore[misc]  # click's class has one for all
-    return error
-
 
 _DIGITS = 100  # more make no size, and Python turns only so many into a number
 
@@ -100,7 +58,6 @@ class Sizes(click.ParamType):
 
 
 _DEVICES = {"gpu": "cuda", "sim": "cpu"}
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 _backend = click.option(
     "--on",
     type=click.Choice(list(_DEVICES)),
@@ -138,7 +95,7 @@ def main() -> None:
 
 
 @main.command()
-@_json
+@json_option
 def doctor(as_json: bool) -> None:
     """What this machine has, and how to get what it lacks.
 
@@ -151,13 +108,13 @@ def doctor(as_json: bool) -> None:
 
 
 @main.command("list")
-@_json
+@json_option
 def list_(as_json: bool) -> None:
     """The steps: name, sizes they take, whether their recorded figures still hold, and the idea."""
     states = benchmark_states()
     if as_json:
         steps = [spec.to_dict() | {"figures": states[spec.name]} for spec in registry.KERNELS]
-        _print_json(steps)
+        print_json(steps)
         return
     rows = [
         (spec.name, "x".join(map(str, spec.tile)), _needs(spec), states[spec.name], spec.idea)
@@ -173,7 +130,7 @@ def list_(as_json: bool) -> None:
 @click.option("--shapes", type=Sizes(), help="Sizes to check, such as 128,256x128x64.")
 @_precision
 @_allow_slow
-@_json
+@json_option
 def check(
     kernels: Sequence[str],
     on: str | None,
@@ -194,7 +151,7 @@ def check(
     how["precisions"] = [precision] if precision else None
     reports = [check_one(spec, cubes or None, **how) for spec in specs]
     if as_json:
-        _print_json([report.to_dict() for report in reports])
+        print_json([report.to_dict() for report in reports])
     else:
         click.echo("\n".join(map(repr, reports)))
     if not all(report.ok for report in reports):
@@ -217,7 +174,7 @@ def check(
 @click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Time for each kernel.")
 @click.option("--tf32", is_flag=True, help="Also time cuBLAS with TF32 on.")
 @_precision
-@_json
+@json_option
 def bench(
     kernels: Sequence[str],
     sizes: list,
@@ -258,7 +215,7 @@ def bench(
     help="Time for each configuration at each size.",
 )
 @click.option("--again", is_flag=True, help="Measure also what the cache already has.")
-@_json
+@json_option
 def tune(
     kernel: str, sizes: list, samples: int, seconds: float, again: bool, as_json: bool
 ) -> None:
@@ -277,7 +234,7 @@ def tune(
 @click.option("-K", "k", type=click.IntRange(1), default=64, show_default=True)
 @_precision
 @_allow_slow
-@_json
+@json_option
 def trace(
     kernel: str, m: int, n: int, k: int, precision: str | None, allow_slow: bool, as_json: bool
 ) -> None:
@@ -292,64 +249,7 @@ def trace(
         sys.exit(1)
 
 
-@main.command(name="sim")
-@click.argument("files", nargs=-1, required=True, metavar="FILE.cu... [-- ARGUMENTS]")
-@click.option("-I", "--include", multiple=True, metavar="FOLDER", help="Of headers. Repeatable.")
-@click.option("-D", "--define", multiple=True, metavar="NAME[=VALUE]", help="A macro. Repeatable.")
-@click.option("--trace/--no-trace", default=True, help="Count, and look for races (the default).")
-@click.option("--kernel", default="", metavar="NAME", help="Report the launches of this one only.")
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0, min_open=True),
-    default=SECONDS,
-    show_default=True,
-    help="The longest time that the program may run.",
-)
-@click.option("--html", type=click.Path(dir_okay=False), help="Also write an HTML report.")
-@_json
-def simulate(
-    files: Sequence[str],
-    include: Sequence[str],
-    define: Sequence[str],
-    trace: bool,
-    kernel: str,
-    seconds: float,
-    html: str | None,
-    as_json: bool,
-) -> None:
-    """Run a CUDA program on the simulator, as it is, and look at each of its launches.
-
-    What follows "--" are the program's arguments. Exits with 0 if nothing was found, 1 if something
-    was, 2 if the program cannot be run, 3 if it was run in part.
-    """
-    sources = [file for file in files if file.endswith((".cu", ".cuh", ".cpp", ".cc", ".c"))]
-    sources = sources[: _leading(files, sources)] or list(files[:1])
-    try:
-        echo = None if as_json else _echo
-        options = Options(files[len(sources) :], kernel, trace, seconds, echo)
-        report = run_program(source_of(sources, include, define), options)
-    except NotRunnableError as error:
-        if as_json:
-            _print_json({"status": CANNOT_RUN, "blockers": list(map(vars, error.blockers))})
-        raise _ended(f"cannot run {sources[0]}:\n{listed(error.blockers)}", CANNOT_RUN) from None
-    except BackendError as error:
-        raise _ended(str(error), CANNOT_RUN) from None
-    if html:
-        write_page(report, Path(html))
-    click.echo(report.to_json() if as_json else report.summary())
-    sys.exit(report.status)
-
-
-def _echo(text: str) -> None:
-    click.echo(text, nl=False)
-
-
-def _leading(files: Sequence[str], sources: Sequence[str]) -> int:
-    """How many of the arguments, from the first on, are sources."""
-    count = 0
-    while count < len(sources) and files[count] == sources[count]:
-        count += 1
-    return count
+main.add_command(simulate)
 
 
 @main.command()
@@ -388,7 +288,7 @@ def record(
 
 @main.command()
 @click.option("--reset", is_flag=True, help="Start over: forget what was solved, after a question.")
-@_json
+@json_option
 def progress(reset: bool, as_json: bool) -> None:
     """Which exercises of the book you have solved, and when.
 
@@ -424,10 +324,6 @@ def _needs(spec: KernelSpec) -> str:
 
 def _show(result, as_json: bool) -> None:
     if as_json:
-        _print_json(result.to_dict())
+        print_json(result.to_dict())
     else:
         click.echo(repr(result))
-
-
-def _print_json(data) -> None:
-    click.echo(json.dumps(data, indent=1))

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 # What of pyproject.toml each file has to have.
 FILES = {
-    "requirements.txt": ("dependencies", "book", "build"),
+    "requirements.txt": ("dependencies", "course", "book", "build"),
     "requirements-dev.txt": ("dev",),
     "requirements-lab.txt": ("lab",),
 }
@@ -72,7 +72,9 @@ def test_no_file_names_a_package_index(root, file):
 
 def test_what_the_library_imports_is_declared(root, declared):
     distributions = importlib.metadata.packages_distributions()
-    allowed = {canonicalize_name(one.name) for one in declared["dependencies"]}
+    allowed = {
+        canonicalize_name(one.name) for part in ("dependencies", "course") for one in declared[part]
+    }
     for path in sorted((root / "lib" / "gemmlab").rglob("*.py")):
         for module in imported(path) - sys.stdlib_module_names - {"gemmlab"}:
             names = {canonicalize_name(name) for name in distributions.get(module, [module])}

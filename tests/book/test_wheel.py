@@ -40,6 +40,26 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def bare(wheel: Path, tmp_path_factory: pytest.TempPathFactory):
+    """A function that runs a Python with the wheel and what it needs without an extra, no more."""
+    site = tmp_path_factory.mktemp("bare")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", str(site), str(wheel)], check=True)
+    for package in ("click", "elftools", "numpy", "numpy.libs", "platformdirs"):
+        found = Path(sysconfig.get_paths()["purelib"]) / package
+        if found.exists():
+            (site / package).symlink_to(found)
+    environment = {**os.environ, "PYTHONPATH": str(site), "GEMMLAB_PROGRESS": "0"}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        # -S: without this environment's packages.
+        command = [sys.executable, "-S", "-m", "gemmlab", *words]
+        return subprocess.run(command, env=environment, cwd=site, capture_output=True, text=True)
+
+    return run
+
+
+@pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory):
     """A function that runs a Python in an empty folder, where gemmlab comes from the wheel.
 
@@ -113,3 +133,16 @@ def test_a_wrong_root_is_named_with_the_remedy(python, tmp_path, command):
 def test_a_chapter_runs_alone(python, root, tmp_path, name):
     copy = shutil.copy(root / "book" / f"{name}.ipynb", tmp_path)
     python("-c", EXECUTE, str(copy))
+
+
+def test_the_simulator_needs_neither_torch_nor_jupyter(bare, root):
+    program = root / "tests" / "sim" / "programs" / "broken.cu"
+    done = bare("sim", str(program), "--", "race")
+    assert done.returncode == 1 and "race: " in done.stdout, done.stderr
+    assert bare("sim", "nothing.cu").returncode == 2
+
+
+def test_a_command_names_the_package_that_it_lacks(bare):
+    done = bare("doctor")
+    assert done.returncode == 1 and "gemmlab[course]" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -44,7 +44,7 @@ EXPECT
 variants = ["nothing.cu"]
 files = ["{}"]
 runs = false
-expect."nothing.cu" = { compiles = false }
+lacks = "a runtime that does nothing"
 """
 RACE = 'expect.";" = { findings = { race = 1 } }'
 
@@ -71,6 +71,7 @@ def test_a_table_and_a_status_for_what_is_as_expected(cases, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "2 of 3 compile unchanged; 2 of the 2 that are run are right; 1 findings" in said
     assert said.count("as expected\n") >= 2 and "1 race" in said
+    assert "   1 a runtime that does nothing\n" in said
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ def broken():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["host_api", "inline_ptx", "groups", "foreign"])
+@pytest.mark.parametrize("name", ["host_api", "inline_ptx", "groups", "foreign", "textures"])
 def test_correct_programs_are_clean(name):
     report = sim.program(PROGRAMS / f"{name}.cu", arguments=["a"])
     assert (report.status, list(report.findings), report.gaps) == (0, [], ())
@@ -132,6 +132,13 @@ def test_ptx_that_is_not_simulated_is_named_and_leaves_the_run_incomplete(broken
     assert broken("fine").gaps == ()  # nothing comes to it
 
 
+def test_a_launch_by_a_kernel_is_named_and_leaves_the_run_incomplete(broken):
+    report = broken("nested")
+    assert (report.status, report.exit_status) == (3, 0)
+    place = f"broken.cu:{line_of('broken.cu', 'nested')}"
+    assert any("dynamic parallelism" in gap and place in gap for gap in report.gaps), report.gaps
+
+
 def test_a_program_without_end_is_stopped(broken, monkeypatch):
     report = broken("loop", seconds=0.5)
     assert report.status == 3 and "stopped after 0.5 s" in report.gaps[0]
@@ -153,6 +160,12 @@ def test_all_that_stands_in_the_way_is_listed_at_once():
         (line_of("blocked.cu", "own header"), "there is no header own_header.h"),
     } <= named
     assert all(blocker.file.endswith("blocked.cu") and blocker.remedy for blocker in blockers)
+
+
+def test_a_surface_is_not_written_past_its_edge():
+    report = sim.program(PROGRAMS / "textures.cu", arguments=["o"])
+    (found,) = report.findings
+    assert found.kind == "assertion" and found.line == line_of("textures.cu", "outside")
 
 
 def test_names_that_cuda_has_and_the_simulator_does_not_are_listed_with_their_lines(tmp_path):

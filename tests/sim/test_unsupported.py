@@ -34,7 +34,7 @@ cudaError_t launch_it(const GemmArgs& g, cudaStream_t stream) {
             r"mine\.cuh:3: the simulator has no __usad; write it with what it has",
         ),
         ("cudaGridDependencySynchronize();", r"mine\.cuh:3: the simulator has no cudaGridDep"),
-        ("out[threadIdx.x] = 1;\n#include <curand_kernel.h>", r"no header curand_kernel"),
+        ("out[threadIdx.x] = 1;\n#include <cufft.h>", r"no header cufft"),
         ("out[0] = mispelt;", r"could not compile it\n.*'mispelt' was not declared"),
     ],
 )

@@ -10,6 +10,7 @@ case. Exit status: 0, all that was run is as expected; 1, something differs; 2, 
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -73,6 +74,12 @@ def totals(tried_: Iterable[tuple[Case, Expected]]) -> str:
     )
 
 
+def causes(tried_: Iterable[tuple[Case, Expected]]) -> str:
+    """How many do not compile for want of what, a line each."""
+    wants = Counter(case.lacks or "not known yet" for case, got in tried_ if not got.compiles)
+    return "".join(f"{number:4d} {what}\n" for what, number in wants.most_common())
+
+
 def main(given: list[str] | None = None, cases: Path = CASES) -> int:
     """The exit status."""
     parser = command.parser("corpus", __doc__)
@@ -93,7 +100,7 @@ def main(given: list[str] | None = None, cases: Path = CASES) -> int:
         return NOTHING_RUN
     head = ["kernel", "compiles", "ran", "findings", "seconds", "verdict"]
     print(text_table(head, rows, "llllnl"))
-    print(f"{totals(got)}; {different} not as expected")
+    print(f"{totals(got)}; {different} not as expected\n{causes(got)}", end="")
     return DIFFERENT if different else AS_EXPECTED
 
 

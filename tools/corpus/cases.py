@@ -10,7 +10,10 @@ from typing import Any
 
 CASES = Path(__file__).with_name("cases.toml")
 DRIVERS = Path(__file__).with_name("drivers")
-_KEYS = {"name", "driver", "files", "include", "define", "arguments", "runs", "variants", "expect"}
+_KEYS = {
+    *("name", "driver", "files", "include", "define", "arguments", "runs", "variants", "expect"),
+    "lacks",
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,9 @@ class Expected:
 @dataclass(frozen=True)
 class Case:
     """One kernel. driver: a file of ours with a main(), "" if the files have one or are compiled
-    only. files, include: in the repository's folder."""
+    only. files, include: in the repository's folder. lacks: what it would need to compile, "" if it
+    does.
+    """
 
     repository: str
     name: str
@@ -39,6 +44,7 @@ class Case:
     define: tuple[str, ...]
     arguments: tuple[str, ...]
     expected: Expected
+    lacks: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,9 @@ def _cases(repository: str, group: dict[str, Any]) -> Iterator[Case]:
         def texts(key: str, name: str = variant) -> tuple[str, ...]:
             return tuple(text.replace("{}", name) for text in group.get(key, ()))
 
-        right = {} if group.get("runs", True) else {"right": None}
-        expected = Expected(**{**right, **group.get("expect", {}).get(variant, {})})
+        lacks = group.get("lacks", "")
+        rule = {"compiles": not lacks} | ({} if group.get("runs", True) else {"right": None})
+        expected = Expected(**{**rule, **group.get("expect", {}).get(variant, {})})
         name = group.get("name", "{}").replace("{}", variant)
         yield Case(
             repository,
@@ -84,4 +91,5 @@ def _cases(repository: str, group: dict[str, Any]) -> Iterator[Case]:
             define=texts("define"),
             arguments=texts("arguments"),
             expected=expected,
+            lacks=lacks,
         )

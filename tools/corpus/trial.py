@@ -10,7 +10,7 @@ from pathlib import Path
 from gemmlab import sim
 from gemmlab.core.errors import GemmlabError
 from gemmlab.sim.program.blockers import NotRunnableError
-from gemmlab.sim.program.build import Source, build_program
+from gemmlab.sim.program.build import Source, check_compiles
 
 from .cases import DRIVERS, Case, Expected
 
@@ -42,7 +42,7 @@ def _result(case: Case, folder: Path) -> tuple[Expected, str]:
     options = tuple(f"-D{macro}" for macro in case.define)
     try:
         if case.expected.right is None:
-            build_program(Source(tuple(files), tuple(include), options, _ENTRY))
+            check_compiles(Source(tuple(files), tuple(include), options, _ENTRY))
             return Expected(right=None), ""
         report = sim.program(
             files,

@@ -4,8 +4,8 @@
 #include "own_header.h"  // [own header]
 
 __global__ void random(float* x) {
-  curandState state;             // [curand]
-  x[0] = tex2D<float>(0, 0, 0);  // [texture]
+  curandStateMRG32k3a_t state;    // [curand]
+  x[0] = tex2DGrad<float>(0, 0);  // [texture]
 }
 int main() {
   cudaGraph_t graph;  // [graph]

@@ -20,6 +20,9 @@ __global__ void asserts(int n) {
 __global__ void unknown() {
   asm volatile("tcgen05.fence::after_thread_sync;");  // [unknown]
 }
+__global__ void nested() {
+  unknown<<<1, 1>>>();  // [nested]
+}
 __global__ void endless(volatile int* x) {
   while (*x != 1) {
   }
@@ -35,6 +38,7 @@ int main(int argc, char** argv) {
   if (wanted == "outside") past_the_end<<<1, 128>>>(x, 64);
   if (wanted == "assertion") asserts<<<1, 1>>>(3);
   if (wanted == "unknown") unknown<<<1, 32>>>();
+  if (wanted == "nested") nested<<<1, 2>>>();
   if (wanted == "refused") fine<<<1, 2048>>>(x);  // [refused]
   if (wanted == "host") x[0] = 1;                 // [host]
   if (wanted == "exit") exit(3);

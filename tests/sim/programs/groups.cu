@@ -4,6 +4,7 @@
 #include <cooperative_groups/reduce.h>
 #include <cublas_v2.h>
 #include <cuda/barrier>
+#include <cuda/pipeline>
 #include <cuda_fp16.h>
 #include <stdio.h>
 
@@ -35,6 +36,11 @@ __global__ void warps(unsigned* counter) {
   atomicInc(counter, 9);
 }
 
+__device__ unsigned size_of(const cg::thread_group& group) {
+  group.sync();
+  return group.size();
+}
+
 __global__ void groups() {
   const cg::thread_block block = cg::this_thread_block();
   EXPECT(block.size() == 96 && block.thread_rank() == threadIdx.x);
@@ -43,12 +49,20 @@ __global__ void groups() {
   EXPECT(cg::reduce(tile, 1, cg::plus<int>()) == 8);
   EXPECT(tile.shfl_xor(int(tile.thread_rank()), 1) == int(tile.thread_rank() ^ 1));
   EXPECT(tile.ballot(tile.thread_rank() == 2) == 4);
+  EXPECT(tile.shfl(make_uint4(1, 2, 3, threadIdx.x), 1).w == threadIdx.x / 8 * 8 + 1);
   if (threadIdx.x % 3 == 0) {  // a third of each warp
     const auto here = cg::coalesced_threads();
     EXPECT(here.size() == (threadIdx.x / 32 == 0 ? 11 : threadIdx.x / 32 == 1 ? 11 : 10));
     EXPECT(here.shfl(threadIdx.x, 0) == (threadIdx.x / 32 * 32 + 2) / 3 * 3);
     here.sync();
   }
+  const cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
+  const bool odd = threadIdx.x & 1;
+  const auto half = cg::binary_partition(warp, odd);
+  EXPECT(half.size() == 16 && cg::reduce(half, int(odd), cg::plus<int>()) == 16 * odd);
+  EXPECT(cg::labeled_partition(warp, threadIdx.x / 4).size() == 4);
+  EXPECT(size_of(block) == 96 && size_of(warp) == 32);
+  EXPECT(size_of(cg::tiled_partition(block, 16)) == 16);
   cg::sync(block);
 }
 
@@ -63,6 +77,22 @@ __global__ void copied(const float* in, float* out) {
   out[threadIdx.x] = tile[95 - threadIdx.x];
 }
 
+__global__ void piped(const float* in) {
+  __shared__ float tile[2][32];
+  auto pipe = cuda::make_pipeline();
+  for (int stage = 0; stage < 2; ++stage) {
+    pipe.producer_acquire();
+    cuda::memcpy_async(&tile[stage][threadIdx.x], &in[32 * stage + threadIdx.x], sizeof(float),
+                       pipe);
+    pipe.producer_commit();
+  }
+  for (int stage = 0; stage < 2; ++stage) {
+    pipe.consumer_wait();  // [oldest]
+    EXPECT(tile[stage][threadIdx.x] == 32 * stage + threadIdx.x);
+    pipe.consumer_release();
+  }
+}
+
 int main() {
   unsigned *counter, zero = 0;
   float* values;
@@ -74,6 +104,7 @@ int main() {
   warps<<<1, 96>>>(counter);
   groups<<<1, 96>>>();
   copied<<<1, 96>>>(values, values + 96);
+  piped<<<1, 32>>>(values);
   int failed;
   unsigned count;
   cudaMemcpyFromSymbol(&failed, wrong, sizeof failed);

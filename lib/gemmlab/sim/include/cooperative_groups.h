@@ -32,6 +32,14 @@ class thread_block {
 };
 inline thread_block this_thread_block() { return {}; }
 
+// Room that tiles of more than a warp would need, which the simulator does not have.
+template <unsigned Threads = 1024>
+struct block_tile_memory {};
+template <unsigned Threads>
+thread_block this_thread_block(block_tile_memory<Threads>&) {
+  return {};
+}
+
 // Lanes of one warp, numbered in the group from 0.
 class warp_lanes {
  public:
@@ -75,6 +83,8 @@ class warp_lanes {
   int all(int predicate, int line = __builtin_LINE()) const {
     return __all_sync(mask_, predicate, line);
   }
+  // A bit for each lane of the warp.
+  unsigned lanes() const { return mask_; }
 
  protected:
   explicit warp_lanes(unsigned mask) : mask_(mask) {}
@@ -88,6 +98,9 @@ class thread_block_tile : public warp_lanes {
 
  public:
   thread_block_tile() : warp_lanes(lanes_of(details::thread_number() % 32)) {}
+  // Of what a tile is one is not part of its type where that is void.
+  template <class Other>
+  thread_block_tile(const thread_block_tile<Size, Other>&) : thread_block_tile() {}
   unsigned meta_group_rank() const { return details::thread_number() / Size; }
   unsigned meta_group_size() const { return (details::block_threads() + Size - 1) / Size; }
   static constexpr unsigned size() { return Size; }
@@ -116,6 +129,45 @@ class coalesced_group : public warp_lanes {
 inline __attribute__((always_inline)) coalesced_group
 coalesced_threads(int line = __builtin_LINE()) {
   return coalesced_group(sim_coalesced_mask(line));
+}
+
+// Those of a group for which the predicate or the label is the same as for the caller.
+template <class Lanes>
+coalesced_group binary_partition(const Lanes& group, bool predicate, int line = __builtin_LINE()) {
+  const unsigned those = __ballot_sync(group.lanes(), predicate, line);
+  return coalesced_group(predicate ? those : group.lanes() & ~those);
+}
+template <class Lanes, class Label>
+coalesced_group labeled_partition(const Lanes& group, Label label, int line = __builtin_LINE()) {
+  return coalesced_group(__match_any_sync(group.lanes(), label, line));
+}
+
+// Any of the groups above, as a function takes it that is to work with each of them.
+class thread_group {
+ public:
+  thread_group(const thread_block&) : is_block_(true), lanes_(0) {}
+  thread_group(const warp_lanes& group) : is_block_(false), lanes_(group.lanes()) {}
+  void sync(int line = __builtin_LINE()) const {
+    if (is_block_)
+      __syncthreads(line);
+    else
+      __syncwarp(lanes_.lanes(), line);
+  }
+  unsigned thread_rank() const {
+    return is_block_ ? details::thread_number() : lanes_.thread_rank();
+  }
+  unsigned size() const { return is_block_ ? details::block_threads() : lanes_.size(); }
+  unsigned num_threads() const { return size(); }
+
+ private:
+  bool is_block_;
+  coalesced_group lanes_;
+};
+// Tiles of a size that is known when the program runs: 32 threads at most.
+inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  if (size > 32) sim_not_simulated("a tile of more than 32 threads");
+  const unsigned first = parent.thread_rank() / size * size % 32;
+  return coalesced_group((size == 32 ? ~0u : (1u << size) - 1) << first);
 }
 
 class grid_group {

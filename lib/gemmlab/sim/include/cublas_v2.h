@@ -7,12 +7,21 @@
 
 #include <vector>
 
+#define CUBLAS_API_H_  // by which other headers see that cuBLAS' was included
+
 struct cublasContext;
 using cublasHandle_t = cublasContext*;
 enum cublasStatus_t : int {
   CUBLAS_STATUS_SUCCESS = 0,
+  CUBLAS_STATUS_NOT_INITIALIZED = 1,
+  CUBLAS_STATUS_ALLOC_FAILED = 3,
   CUBLAS_STATUS_INVALID_VALUE = 7,
+  CUBLAS_STATUS_ARCH_MISMATCH = 8,
+  CUBLAS_STATUS_MAPPING_ERROR = 11,
+  CUBLAS_STATUS_EXECUTION_FAILED = 13,
+  CUBLAS_STATUS_INTERNAL_ERROR = 14,
   CUBLAS_STATUS_NOT_SUPPORTED = 15,
+  CUBLAS_STATUS_LICENSE_ERROR = 16,
 };
 enum cublasOperation_t : int { CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C };
 enum cublasMath_t : int {
@@ -99,6 +108,37 @@ inline cublasStatus_t cublasHgemm(cublasHandle_t, cublasOperation_t op_a, cublas
   gemmlab_sim::multiply_as<__half, __half>(op_a, op_b, m, n, k, float(*alpha), a, lda, b, ldb,
                                            float(*beta), c, ldc);
   return CUBLAS_STATUS_SUCCESS;
+}
+namespace gemmlab_sim {
+// A vector whose elements are `step` apart is a matrix of one column or, transposed, one row.
+template <class T>
+cublasStatus_t multiply_vector(cublasOperation_t op, int m, int n, T alpha, const T* a, int lda,
+                               const T* x, int step_x, T beta, T* y, int step_y) {
+  const int rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;
+  if (step_x < 1 || step_y < 1) return CUBLAS_STATUS_NOT_SUPPORTED;
+  sim_open_memory(1);
+  for (int i = 0; i < rows; ++i) {
+    double sum = 0;
+    for (int p = 0; p < columns; ++p)
+      sum += double(op == CUBLAS_OP_N ? a[size_t(p) * lda + i] : a[size_t(i) * lda + p]) *
+             double(x[size_t(p) * step_x]);
+    T& out = y[size_t(i) * step_y];
+    out = T(alpha * sum + (beta == 0 ? 0 : beta * out));
+  }
+  sim_open_memory(0);
+  return CUBLAS_STATUS_SUCCESS;
+}
+}  // namespace gemmlab_sim
+
+inline cublasStatus_t cublasSgemv(cublasHandle_t, cublasOperation_t op, int m, int n,
+                                  const float* alpha, const float* a, int lda, const float* x,
+                                  int step_x, const float* beta, float* y, int step_y) {
+  return gemmlab_sim::multiply_vector(op, m, n, *alpha, a, lda, x, step_x, *beta, y, step_y);
+}
+inline cublasStatus_t cublasDgemv(cublasHandle_t, cublasOperation_t op, int m, int n,
+                                  const double* alpha, const double* a, int lda, const double* x,
+                                  int step_x, const double* beta, double* y, int step_y) {
+  return gemmlab_sim::multiply_vector(op, m, n, *alpha, a, lda, x, step_x, *beta, y, step_y);
 }
 // alpha and beta are floats, or with CUBLAS_COMPUTE_16F __half.
 template <class Compute>

@@ -11,6 +11,8 @@ enum CUresult : int {
 
 using cuuint32_t = uint32_t;
 using cuuint64_t = uint64_t;
+using CUtexObject = unsigned long long;
+using CUsurfObject = unsigned long long;
 
 // Opaque; made by cuTensorMapEncodeTiled.
 struct alignas(128) CUtensorMap {

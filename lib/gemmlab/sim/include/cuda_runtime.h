@@ -1,7 +1,10 @@
 // Stand-in for CUDA's header of this name, found first on the include path of the simulator: just
 // enough CUDA C++ for a C++ compiler to accept a kernel file unchanged.
 #pragma once
+#include <math.h>
+
 #include <cfloat>
+#include <climits>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -22,3 +25,8 @@
 #include "gemmlab_sim/host_memory.h"
 #include "gemmlab_sim/host_device.h"
 #include "gemmlab_sim/driver.h"
+#ifdef GEMMLAB_PROGRAM
+#include "gemmlab_sim/host_queries.h"
+#include "gemmlab_sim/textures.h"
+#include "gemmlab_sim/elsewhere.h"
+#endif

@@ -45,9 +45,8 @@ def _code(statement: Statement, program: Program) -> str:
     given = tuple(f"ptx{number}" for number in range(len(statement.operands)))
     parts = [f"__label__ {', '.join(program.labels)};"] if program.labels else []
     parts += [_register(register) for register in program.registers]
-    outputs = {o.expression for o in statement.operands if o.is_output}
     for name, operand in zip(given, statement.operands, strict=True):
-        parts.append(_operand(name, operand, outputs))
+        parts.append(_operand(name, operand))
     parts += [_instruction(instruction, given) for instruction in program.instructions]
     return f"({{ {' '.join(parts)} (void)0; }})"
 
@@ -58,10 +57,9 @@ def _register(register: Register) -> str:
     return f"{_TYPES[register.type]} {register.name} = {{}};"
 
 
-def _operand(name: str, operand: Operand, outputs: set[str]) -> str:
-    """A name for the variable or the value; a copy of an input that is an output, too."""
-    is_copy = not operand.is_output and (operand.expression in outputs or "n" in operand.constraint)
-    kind = "const auto" if is_copy else "auto&&"
+def _operand(name: str, operand: Operand) -> str:
+    """A name for an output's variable, or for a copy of an input's value."""
+    kind = "auto&&" if operand.is_output else "const auto"
     return f"{kind} {name} = ({operand.expression}); (void){name};"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -112,6 +113,19 @@ def build_program(source: Source) -> ProgramLibrary:
         tuple(changed.not_covered),
         tuple(missing.read_text().split()),
     )
+
+
+def check_compiles(source: Source) -> None:
+    """Compile a program's files, each by itself, and keep nothing; what they call may be elsewhere.
+
+    Raises NotRunnableError with all that stands in the way, BackendError without g++.
+    """
+    changed = rewrite.rewrite(source.files, source.folders, build.INCLUDE)
+    with tempfile.TemporaryDirectory(prefix="gemmlab-sim-") as folder:
+        attempt = _Attempt(source, changed, Path(folder))
+        rewrite.write(changed, attempt.work)
+        for number in range(len(source.files)):
+            _compile_unit(attempt, _unit(attempt, number))
 
 
 def _check_main(source: Source, changed: Rewritten) -> None:

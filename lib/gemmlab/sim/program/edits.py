@@ -13,7 +13,16 @@ _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b(?:\s*(?:volatile|__volatile__))*\s
 _SHARED_ALIGNAS = re.compile(r"\b__shared__\s+(alignas)\s*\(")
 _NOINLINE = re.compile(r"(?<!\()\b__noinline__\b(?!\))")
 _CLUSTER = re.compile(r"\b__cluster_dims__\s*(?=\()")
+# A line that compares the architecture, as code of the device does. nvcc has no __CUDA_ARCH__ when
+# it compiles the host's code: lines that ask only whether there is one are left as they are.
+_ARCHITECTURE = re.compile(
+    r"^[ \t]*#[ \t]*(?:el)?if\b(?=.*__CUDA_ARCH__\b\W*[<>=])(?!.*!\s*defined).*$", re.MULTILINE
+)
 _NAME = re.compile(r"[\w:]")
+# A launch by an array of pointers, of a kernel that is cast to void*.
+_UNTYPED = re.compile(
+    r"\bcudaLaunch(?:Cooperative)?Kernel\s*\(\s*(\(\s*(?:const\s+)?void\s*\*\s*\)\s*&?)"
+)
 
 
 @dataclass(frozen=True)
@@ -51,11 +60,17 @@ def edits_of(text: str) -> tuple[list[Edit], list[Unknown]]:
     code = masked(text)
     edits, unknown = _asm(without_comments(text), code)
     edits += _launches(code)
+    edits += [Edit(*found.span(1), "") for found in _UNTYPED.finditer(code)]
     edits += [Edit(*found.span(1), "__align__") for found in _SHARED_ALIGNAS.finditer(code)]
     edits += [
         Edit(*found.span(), "__attribute__((noinline))") for found in _NOINLINE.finditer(code)
     ]
     edits += _cluster_sizes(text, code)
+    for line in _ARCHITECTURE.finditer(code):
+        edits += [
+            Edit(line.start() + found.start(), line.start() + found.end(), "GEMMLAB_CUDA_ARCH")
+            for found in re.finditer(r"\b__CUDA_ARCH__\b", line[0])
+        ]
     return edits, unknown
 
 
@@ -109,8 +124,8 @@ def _kernel_start(code: str, end: int) -> int:
     if at and code[at - 1] in ")]":
         at = _opened(code, at - 1, "([", ")]")
     last = at
-    while at and _NAME.match(code[at - 1]):
-        at -= 1
+    while at and (_NAME.match(code[at - 1]) or code.startswith("##", at - 2)):
+        at -= 1 if _NAME.match(code[at - 1]) else 2
     return at if at < last or (at < end and code[at] == "(") else -1
 
 

@@ -66,7 +66,7 @@ def _visit(file: Path, folders: Sequence[Path], known: Path, result: Rewritten) 
     mark = hashlib.sha256(str(file).encode()).hexdigest()[:8]
     result.copies[file] = f"{file.stem}-{mark}{file.suffix}"
     result.texts[file] = ""
-    text = file.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
+    text = file.read_text(encoding="utf-8-sig", errors="replace").replace("\r\n", "\n")
     edits, unknown = edits_of(text)
     edits += _includes(text, file, folders, known, result)
     result.not_covered += [_place(file, one) for one in unknown]

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 
 #include "../include/gemmlab_sim/abi.h"
 #include "engine/fault.h"
@@ -190,8 +191,18 @@ const char* gemmlab_sim_reason() { return sim::last_error.reason; }
 
 // ---- called by kernels: include/gemmlab_sim/abi.h ----
 
+[[noreturn]] static void refuse_nested(const SimLaunch& asked) {
+  std::string what = "a launch by a kernel (dynamic parallelism)";
+  if (asked.file) {
+    const std::string file = asked.file;
+    what += " at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(asked.line);
+  }
+  sim_not_simulated(sim::kept(what));
+}
+
 int sim_launch(const SimLaunch* asked, void (*body)(void*), void* arguments) {
   sim::Session& session = sim::session;
+  if (sim::running_fiber()) refuse_nested(*asked);
   SimLaunch with_cluster = *asked;
   const SimLaunch* launch = &with_cluster;
   const sim::KernelFacts* facts = session.module->facts(launch->kernel);

@@ -37,7 +37,7 @@ enum : unsigned {
   cudaEventBlockingSync = 1,
   cudaEventDisableTiming = 2,
 };
-inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
+inline cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned = cudaEventDefault) {
   *event = new CUevent_st();
   return cudaSuccess;
 }
@@ -62,6 +62,9 @@ inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) 
   return cudaSuccess;
 }
 
+struct cudaUUID_t {
+  char bytes[16];
+};
 // Of CUDA's fields those that programs ask for; an H200's.
 struct cudaDeviceProp {
   char name[256];
@@ -73,6 +76,9 @@ struct cudaDeviceProp {
   int clockRate, memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize;
   int concurrentKernels, asyncEngineCount, canMapHostMemory, integrated, unifiedAddressing;
   int managedMemory, concurrentManagedAccess, cooperativeLaunch, clusterLaunch, deviceOverlap;
+  int accessPolicyMaxWindowSize, isMultiGpuBoard, pageableMemoryAccess, tccDriver;
+  int hostNativeAtomicSupported, computePreemptionSupported, streamPrioritiesSupported;
+  cudaUUID_t uuid;
   int computeMode, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, kernelExecTimeoutEnabled;
 };
 
@@ -145,7 +151,15 @@ cudaError_t cudaFuncSetCacheConfig(Kernel, cudaFuncCache) {
 }
 inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
 
-enum cudaLimit : int { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
+enum cudaLimit : int {
+  cudaLimitStackSize,
+  cudaLimitPrintfFifoSize,
+  cudaLimitMallocHeapSize,
+  cudaLimitDevRuntimeSyncDepth,
+  cudaLimitDevRuntimePendingLaunchCount,
+  cudaLimitMaxL2FetchGranularity,
+  cudaLimitPersistingL2CacheSize,
+};
 inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 
 // A full SM's worth of blocks of the largest block, as on a GPU for a kernel of few registers.

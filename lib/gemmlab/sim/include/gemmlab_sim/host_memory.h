@@ -43,6 +43,10 @@ enum : unsigned {
   cudaHostAllocMapped = 2,
   cudaHostAllocWriteCombined = 4,
   cudaHostRegisterDefault = 0,
+  cudaHostRegisterPortable = 1,
+  cudaHostRegisterMapped = 2,
+  cudaHostRegisterIoMemory = 4,
+  cudaHostRegisterReadOnly = 8,
 };
 template <class T>
 cudaError_t cudaMallocHost(T** memory, size_t bytes, unsigned = 0, GEMMLAB_HERE) {
@@ -87,6 +91,17 @@ inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from
 }
 inline cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
   return gemmlab_sim::as_error(sim_fill(memory, value, bytes));
+}
+inline cudaError_t cudaMemset2D(void* memory, size_t pitch, int value, size_t width,
+                                size_t height) {
+  for (size_t row = 0; row < height; ++row)
+    if (const int error = sim_fill(static_cast<char*>(memory) + row * pitch, value, width))
+      return gemmlab_sim::as_error(error);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemset2DAsync(void* memory, size_t pitch, int value, size_t width,
+                                     size_t height, cudaStream_t = nullptr) {
+  return cudaMemset2D(memory, pitch, value, width, height);
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) {
   return cudaSuccess;

@@ -184,6 +184,16 @@ __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all,
   return *all ? mask : 0;
 }
 
+namespace gemmlab_sim {
+// A type that is not deduced from the argument, which is converted.
+template <class T>
+struct Same {
+  using type = T;
+};
+template <class T>
+using same_t = typename Same<T>::type;
+}  // namespace gemmlab_sim
+
 // Read, computed and written in turns until nobody came between.
 #define GEMMLAB_WRAPPING(name, next)                                           \
   __forceinline__ unsigned name(unsigned* address, unsigned limit) {           \
@@ -194,17 +204,33 @@ __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int* all,
 GEMMLAB_WRAPPING(atomicInc, before >= limit ? 0 : before + 1)
 GEMMLAB_WRAPPING(atomicDec, before == 0 || before > limit ? limit : before - 1)
 #undef GEMMLAB_WRAPPING
-#define GEMMLAB_SCOPES(name)                             \
-  template <class T>                                     \
-  __forceinline__ T name##_block(T* address, T value) {  \
-    return name(address, value);                         \
-  }                                                      \
-  template <class T>                                     \
-  __forceinline__ T name##_system(T* address, T value) { \
-    return name(address, value);                         \
+#define GEMMLAB_SCOPES(name)                                                  \
+  template <class T>                                                          \
+  __forceinline__ T name##_block(T* address, gemmlab_sim::same_t<T> value) {  \
+    return name(address, value);                                              \
+  }                                                                           \
+  template <class T>                                                          \
+  __forceinline__ T name##_system(T* address, gemmlab_sim::same_t<T> value) { \
+    return name(address, value);                                              \
   }
 GEMMLAB_SCOPES(atomicAdd)
+GEMMLAB_SCOPES(atomicSub)
 GEMMLAB_SCOPES(atomicMin)
 GEMMLAB_SCOPES(atomicMax)
 GEMMLAB_SCOPES(atomicExch)
+GEMMLAB_SCOPES(atomicInc)
+GEMMLAB_SCOPES(atomicDec)
+GEMMLAB_SCOPES(atomicAnd)
+GEMMLAB_SCOPES(atomicOr)
+GEMMLAB_SCOPES(atomicXor)
 #undef GEMMLAB_SCOPES
+template <class T>
+__forceinline__ T atomicCAS_block(T* address, gemmlab_sim::same_t<T> compare,
+                                  gemmlab_sim::same_t<T> value) {
+  return atomicCAS(address, compare, value);
+}
+template <class T>
+__forceinline__ T atomicCAS_system(T* address, gemmlab_sim::same_t<T> compare,
+                                   gemmlab_sim::same_t<T> value) {
+  return atomicCAS(address, compare, value);
+}

@@ -70,11 +70,13 @@ struct Configured {
  private:
   template <class... Params, class... Args>
   void by_address(void (*function)(Params...), Args&... arguments) {
-    static_assert(sizeof...(Params) == sizeof...(Args),
-                  "a kernel is launched with as many arguments as it has parameters");
-    Call<Params...> call{function, {converted<Params>(arguments)...}};
     launch.kernel = reinterpret_cast<const void*>(function);
-    sim_launch(&launch, call.run, &call);
+    if constexpr (sizeof...(Params) == sizeof...(Args)) {
+      Call<Params...> call{function, {converted<Params>(arguments)...}};
+      sim_launch(&launch, call.run, &call);
+    } else {
+      by_name(arguments...);  // the last parameters have defaults
+    }
   }
 
   template <class... Args>
@@ -91,10 +93,21 @@ struct Configured {
   }
 };
 
+// A coordinate such as gridDim.x is a number, too.
+template <class T>
+dim3 size_of(const T& size) {
+  if constexpr (std::is_convertible_v<T, dim3>)
+    return size;
+  else
+    return dim3(static_cast<unsigned>(size));
+}
+
 // A kernel's __cluster_dims__ is a size that every launch of it has.
-template <class K>
-Configured<K> configured(K kernel, dim3 grid, dim3 block, size_t bytes = 0, cudaStream_t = nullptr,
-                         const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+template <class K, class Grid = dim3, class Block = dim3>
+Configured<K> configured(K kernel, const Grid& blocks, const Block& threads, size_t bytes = 0,
+                         cudaStream_t = nullptr, const char* file = __builtin_FILE(),
+                         int line = __builtin_LINE()) {
+  const dim3 grid = size_of(blocks), block = size_of(threads);
   return {kernel,
           {{grid.x, grid.y, grid.z},
            {block.x, block.y, block.z},

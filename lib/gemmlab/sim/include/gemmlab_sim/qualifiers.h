@@ -18,7 +18,9 @@
   __attribute__((patchable_function_entry(gemmlab_sim::first_of(__VA_ARGS__), \
                                           gemmlab_sim::first_of(__VA_ARGS__))))
 // Of a program it is rewritten (program/edits.py): the C++ library's headers have the word, too.
-#ifndef GEMMLAB_PROGRAM
+#ifdef GEMMLAB_PROGRAM
+#define GEMMLAB_CUDA_ARCH 900  // __CUDA_ARCH__ of the lines that compare it (program/edits.py)
+#else
 #define __noinline__ __attribute__((noinline))
 #endif
 #define __forceinline__ inline __attribute__((always_inline))

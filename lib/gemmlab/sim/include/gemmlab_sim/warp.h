@@ -1,6 +1,7 @@
 // Barriers, shuffles, votes and reductions of a warp.
 #pragma once
 #include <cstring>
+#include <type_traits>
 
 #include "abi.h"
 #include "abi_matrix.h"
@@ -27,12 +28,20 @@ using handed_t = typename Handed<T>::type;
 template <class T>
 __forceinline__ T shuffle(unsigned mask, T value, SimShuffle mode, unsigned operand, int width,
                           int line) {
-  static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8,
-                "a shuffle moves 16, 32 or 64 bits");
-  uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  bits = sim_shuffle(mask, bits, mode, operand, static_cast<unsigned>(width), line);
-  std::memcpy(&value, &bits, sizeof(T));
+  static_assert(sizeof(T) <= 32 && std::is_trivially_destructible_v<T>,
+                "a shuffle moves 32 bytes at most, of a type without a destructor");
+  if constexpr (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    bits = sim_shuffle(mask, bits, mode, operand, static_cast<unsigned>(width), line);
+    std::memcpy(&value, &bits, sizeof(T));
+  } else {  // by several shuffles
+    uint64_t words[(sizeof(T) + 7) / 8] = {};
+    std::memcpy(words, &value, sizeof(T));
+    for (uint64_t& word : words)
+      word = sim_shuffle(mask, word, mode, operand, static_cast<unsigned>(width), line);
+    std::memcpy(static_cast<void*>(&value), words, sizeof(T));
+  }
   return value;
 }
 

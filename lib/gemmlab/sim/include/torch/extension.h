@@ -23,7 +23,21 @@ namespace gemmlab_torch {
 }  // namespace gemmlab_torch
 
 namespace c10 {
-enum class ScalarType { Byte, Char, Short, Int, Long, Half, Float, Double, BFloat16, Undefined };
+enum class ScalarType {
+  Byte,
+  Char,
+  Short,
+  Int,
+  Long,
+  Half,
+  Float,
+  Double,
+  BFloat16,
+  Float8_e4m3fn,
+  Float8_e5m2,
+  Bool,
+  Undefined
+};
 enum class DeviceType { CPU, CUDA };
 using Half = __half;
 using BFloat16 = __nv_bfloat16;
@@ -63,8 +77,21 @@ constexpr auto kLong = ScalarType::Long, kInt64 = ScalarType::Long;
 constexpr auto kHalf = ScalarType::Half, kFloat16 = ScalarType::Half;
 constexpr auto kFloat = ScalarType::Float, kFloat32 = ScalarType::Float;
 constexpr auto kDouble = ScalarType::Double, kFloat64 = ScalarType::Double;
-constexpr auto kBFloat16 = ScalarType::BFloat16;
+constexpr auto kBFloat16 = ScalarType::BFloat16, kBool = ScalarType::Bool;
+constexpr auto kFloat8_e4m3fn = ScalarType::Float8_e4m3fn;
+constexpr auto kFloat8_e5m2 = ScalarType::Float8_e5m2;
 constexpr auto kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
+
+template <class T>
+struct Accessor {
+  T& operator[](int64_t) const { gemmlab_torch::missing("TensorAccessor"); }
+};
+struct Item {
+  template <class T>
+  T to() const {
+    gemmlab_torch::missing("Scalar::to");
+  }
+};
 
 struct Tensor {
   int64_t size(int64_t) const { gemmlab_torch::missing("Tensor::size"); }
@@ -72,6 +99,7 @@ struct Tensor {
   std::vector<int64_t> sizes() const { gemmlab_torch::missing("Tensor::sizes"); }
   int64_t numel() const { gemmlab_torch::missing("Tensor::numel"); }
   int64_t dim() const { gemmlab_torch::missing("Tensor::dim"); }
+  int64_t ndimension() const { gemmlab_torch::missing("Tensor::ndimension"); }
   void* data_ptr() const { gemmlab_torch::missing("Tensor::data_ptr"); }
   template <class T>
   T* data_ptr() const {
@@ -87,11 +115,30 @@ struct Tensor {
   bool is_contiguous() const { return true; }
   Tensor contiguous() const { return *this; }
   Tensor to(ScalarType) const { return *this; }
+  Tensor to(Device) const { return *this; }
+  Tensor cpu() const { return *this; }
+  Tensor cuda() const { return *this; }
+  Tensor view(std::initializer_list<int64_t>) const { return *this; }
+  std::tuple<Tensor, Tensor> sort(int64_t = -1, bool = false) const {
+    gemmlab_torch::missing("Tensor::sort");
+  }
+  std::tuple<Tensor, Tensor> sort(bool, int64_t, bool) const { return sort(); }
+  Tensor index_select(int64_t, const Tensor&) const {
+    gemmlab_torch::missing("Tensor::index_select");
+  }
+  template <class T, int Dimensions>
+  Accessor<T> accessor() const {
+    gemmlab_torch::missing("Tensor::accessor");
+  }
+  // A number of any type, or the one that is asked for.
+  Item item() const;
   template <class T>
   T item() const {
     gemmlab_torch::missing("Tensor::item");
   }
 };
+
+inline Item Tensor::item() const { gemmlab_torch::missing("Tensor::item"); }
 
 using IntArrayRef = std::vector<int64_t>;
 #define GEMMLAB_TORCH_MAKES(name)                        \
@@ -111,6 +158,9 @@ Tensor tensor(const T&, const TensorOptions& = {}) {
   return {};
 }
 inline Tensor max(const Tensor& from) { return from; }
+inline std::tuple<Tensor, Tensor> max(const Tensor&, int64_t, bool = false) {
+  gemmlab_torch::missing("torch::max");
+}
 }  // namespace at
 
 namespace torch {
@@ -126,7 +176,7 @@ struct module_ {
 };
 struct arg {
   arg(const char*) {}
-  arg none() const { return *this; }
+  arg none(bool = true) const { return *this; }
   template <class T>
   arg operator=(const T&) const {
     return *this;
