@@ -177,9 +177,10 @@ def test_of_a_process_that_gives_no_answer_it_says_what_is_known(
     pids = [copy] if who == "copy" else [apart.PROCESS._worker._process.pid, copy]
     timer = threading.Timer(0.4, lambda: [os.kill(pid, sent) for pid in pids])
     timer.start()
-    with monkeypatch.context() as now, pytest.raises(LaunchError, match=says) as caught:
+    with monkeypatch.context() as now:
         now.setattr(apart, "_SILENCE", 3.0)
-        endless.launch(A, A, C, 1, 4, 1)
+        with pytest.raises(LaunchError, match=says) as caught:
+            endless.launch(A, A, C, 1, 4, 1)
     timer.join()
     assert "damaged" not in str(caught.value)
     A[0] = 1.0
