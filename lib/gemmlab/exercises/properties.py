@@ -329,6 +329,27 @@ def requests(operation: str, count: int) -> Property:
     return Property(f"{count} {operation} for a k tile", look, (ONE_TILE,))
 
 
+def arrivals(warps: int) -> Property:
+    """A condition: `warps` warps arrive at an mbarrier, each as often as the others."""
+
+    def look(seen: Seen) -> str:
+        every = np.concatenate(list(seen.threads.values()))
+        told = every[is_of(every, "mark mbarrier.arrive")]
+        found = {}
+        for address in np.unique(told["address"]):
+            of = told["thread"][told["address"] == address] // 32
+            found[int(address)] = np.unique(of, return_counts=True)[1]
+        most = max(found.values(), key=len, default=np.zeros(0))
+        if len(most) != warps or len(np.unique(most)) != 1:
+            raise NotYetError(
+                f"at the mbarrier where most warps arrive, {_some(len(most), 'warp')} of block 0 "
+                f"arrive{'s' * (len(most) == 1)}; {warps} should, each as often as the others"
+            )
+        return f"{_some(warps, 'warp')} arrive{'s' * (warps == 1)} at an mbarrier"
+
+    return Property(f"{warps} warps arrive at an mbarrier", look)
+
+
 def products(operation: str = "mma", without: str = "") -> Property:
     """A condition: tensor cores make all products, with the mark `operation`, "mma".
 

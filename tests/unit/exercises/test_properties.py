@@ -46,6 +46,7 @@ def seen(name: str) -> Seen:
         (ENGINE, EX.overlap(1), "while a tile is loaded"),
         (ENGINE, EX.requests("tma.load", 3), "3 requests of tma.load"),
         (ENGINE, EX.products(without="wmma"), "mma.sync a block"),
+        (ENGINE, EX.arrivals(1), "1 warp arrives at"),
     ],
 )
 def test_what_a_step_does_is_seen(name, condition, note):
@@ -58,6 +59,7 @@ def test_what_a_step_does_is_seen(name, condition, note):
         (SERIAL, EX.ahead(1), "0 tiles are still to be multiplied"),
         (SERIAL, EX.overlap(1), "the products of 0 tiles"),
         (SERIAL, EX.barriers(1), "passes 2 barriers per k tile; at most 1 is"),
+        (ENGINE, EX.arrivals(8), "1 warp of block 0 arrives; 8 should"),
         (SERIAL, EX.stages(2), "room for 1 k tile"),
         (SERIAL, EX.outputs(2, 1), "stores 1 element of C, in 1 row and 1 column"),
         (SERIAL, EX.only("cp.async.global"), "still reads A or B by ld.global"),
