@@ -157,6 +157,37 @@ def test_ctrl_c_ends_the_process_and_nothing_else(endless, ctrl_c):
     assert C[0] == 2.0
 
 
+@pytest.mark.parametrize(
+    ("who", "sent", "says"),
+    [
+        ("copy", signal.SIGSTOP, r"for 3 s it has said nothing\. It was stopped by a signal; look"),
+        ("both", signal.SIGKILL, r"copied from has ended \(SIGKILL\)\. Look for kill\(\) in"),
+        ("copy", signal.SIGTERM, r"was ended by SIGTERM"),
+        ("copy", signal.SIGKILL, r"was ended by SIGKILL, which nothing here has sent: look for"),
+    ],
+)
+def test_of_a_process_that_gives_no_answer_it_says_what_is_known(
+    endless, monkeypatch, who, sent, says
+):
+    """Not that memory is damaged: of that nothing is known."""
+    A, C = np.zeros(128, np.float32), np.zeros(128, np.float32)
+    A[0] = 1.0
+    endless.launch(A, A, C, 0, 1, 1)
+    A[0], copy = 0.0, apart.PROCESS._pid
+    pids = [copy] if who == "copy" else [apart.PROCESS._worker._process.pid, copy]
+    timer = threading.Timer(0.4, lambda: [os.kill(pid, sent) for pid in pids])
+    timer.start()
+    with monkeypatch.context() as now:
+        now.setattr(apart, "_SILENCE", 3.0)
+        with pytest.raises(LaunchError, match=says) as caught:
+            endless.launch(A, A, C, 1, 4, 1)
+    timer.join()
+    assert "damaged" not in str(caught.value)
+    A[0] = 1.0
+    endless.launch(A, A, C, 0, 1, 1)
+    assert C[0] == 2.0
+
+
 def test_an_endless_loop_is_not_called_slow(endless, monkeypatch):
     monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "3")  # an estimate would come after 2 s
     A, C = np.zeros(128, np.float32), np.zeros(128, np.float32)

@@ -70,6 +70,7 @@ def source(m, x, y, row, column):
 
 lab.exercises.box_source(source)""",
     "exercises.copies": "lab.exercises.copies(lambda t: (t // 8, t % 8), row_bytes=128)",
+    "exercises.arrivals": "lab.exercises.arrivals(8)",
     "exercises.cuts": "lab.exercises.cuts()",
     "exercises.fragment_layout": """\
 lab.exercises.fragment_layout(lambda lane, register, half: (lane // 4, lane % 4 * 2 + half))""",

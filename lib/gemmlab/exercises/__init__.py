@@ -9,6 +9,7 @@ from .kernel import judge
 from .properties import (
     Property,
     ahead,
+    arrivals,
     barriers,
     block_tile,
     cuts,
@@ -35,6 +36,7 @@ __all__ = [
     "Property",
     "Verdict",
     "ahead",
+    "arrivals",
     "barriers",
     "block_order",
     "block_tile",

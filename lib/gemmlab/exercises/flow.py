@@ -17,6 +17,7 @@ from ..sim.trace import Trace
 
 READS = ("ld.shared", "ldmatrix", "wgmma.shared")
 FETCHES = ("ld.global", "cp.async.global")
+BARRIERS = ("mark barrier", "mark other.barrier")
 WRITES = ("st.shared", "cp.async.shared")
 
 
@@ -87,6 +88,23 @@ def flows(seen: Seen) -> list[Flow]:
     return [flow for flow in found if flow is not None]
 
 
+def sharing_unevenly(seen: Seen) -> list[int]:
+    """The threads of block 0 that fetch parts of some k tiles, and none of others."""
+    count = -(-seen.trace.K // seen.tile[2])
+    fetched = {t: len(set(seen.k_tiles(rows)) - {-1}) for t, rows in seen.threads.items()}
+    return [t for t, tiles in fetched.items() if 0 < tiles < count]
+
+
+def place_is_used_atomically(seen: Seen, name: str) -> bool:
+    """Whether block 0 uses the matrix `name` by atomic operations."""
+    place = next(one for one in seen.trace.places if one.name == name)
+    for rows in seen.threads.values():
+        at = rows["address"][is_of(rows, "atom.global")].astype(np.int64)
+        if ((at >= place.start) & (at < place.start + place.bytes)).any():
+            return True
+    return False
+
+
 def _flow(seen: Seen, rows: np.ndarray) -> Flow | None:
     tiles = seen.k_tiles(rows)
     count = -(-seen.trace.K // seen.tile[2])
@@ -97,7 +115,8 @@ def _flow(seen: Seen, rows: np.ndarray) -> Flow | None:
         return None
     done = np.cumsum(is_of(rows, *READS))
     scaled = done / max(_reads_of_a_tile(done, last), 1)
-    barriers = scaled[is_of(rows, "mark barrier")]
+    # Where the copy engine brings nothing, an mbarrier only lets threads wait for each other.
+    barriers = scaled[is_of(rows, *BARRIERS, "mark mbarrier.wait")]
     issued = scaled[last]
     return Flow(issued, _arrivals(rows, scaled, last), barriers)
 
@@ -120,7 +139,7 @@ def _boxes(seen: Seen, rows: np.ndarray, count: int) -> Flow | None:
         own = waits & (rows["address"] == rows["address"][told[-1]])
         after = np.flatnonzero(own[at:])
         arrived[t] = scaled[at + after[0]] if len(after) else np.nan
-    return Flow(scaled[last], arrived, scaled[is_of(rows, "mark barrier")])
+    return Flow(scaled[last], arrived, scaled[is_of(rows, *BARRIERS)])
 
 
 def _last(tiles: np.ndarray, t: int) -> int:
@@ -187,11 +206,21 @@ def buffers(seen: Seen) -> float:
         stores = np.flatnonzero(is_of(rows, *WRITES))
         each = len(stores[stores < (reads[0] if len(reads) else len(rows))])
         ahead = len({t for t in seen.k_tiles(rows[: stores[each - 1]]) if t >= 0}) if each else 1
-        kept = stores[: max(each // max(ahead, 1), 1) * tiles]
-        for address, width in zip(rows["address"][kept], rows["width"][kept], strict=True):
-            places.update(range(int(address), int(address) + int(width), 2))
-            written += int(width) // 2
+        tile = max(each // max(ahead, 1), 1)
+        for first in range(0, tile * tiles, tile):
+            # Each place once: what is written there again has no room of its own.
+            own = _halves(rows[stores[first : first + tile]])
+            places |= own
+            written += len(own)
     return len(places) / (written / tiles) if written else _boxes_kept(seen)
+
+
+def _halves(rows: np.ndarray) -> set[int]:
+    """The addresses of all 2 bytes that rows write."""
+    found = set[int]()
+    for address, width in zip(rows["address"], rows["width"], strict=True):
+        found.update(range(int(address), int(address) + int(width), 2))
+    return found
 
 
 def _boxes_kept(seen: Seen) -> float:

@@ -25,11 +25,13 @@ from ..steps.program import Program
 from ..steps.spec import KernelSpec
 from ..steps.text import without_comments
 from .flow import Seen
-from .properties import NotYetError, Property, checked
+from .properties import GRID, ONE_TILE, NotYetError, Property, checked
 from .verdict import Verdict
+from .work import refuse_atomic_loads, refuse_launches, refuse_more_than, refuse_unsteady
 
 _SHOWN = 3  # lines named in a hint
-_DEPTH = 6  # k tiles of the run in which the order of events is looked at
+# k tiles of the runs in which the order of events is looked at, by their tiles of C.
+_DEPTH = {ONE_TILE: 6, GRID: 5}
 _WHERE = {"cuda": "on the GPU", "cpu": "on the simulator"}
 _Limits = Mapping[str, Mapping[str, int]]  # counter -> operation ("": all) -> the most allowed
 
@@ -74,6 +76,8 @@ def judge(  # what an exercise may ask for, each by its name
         counted_at = _tile(handle.spec) if shape is None else _shape(handle.spec, shape)
         notes = [*_values(handle), *_does(handle, conditions)]
         notes += _counts(handle, limits, counted_at) if limits else []
+        if limits or conditions:
+            _refuse_show(handle, limits, conditions)
         notes += _speed(handle, rival) if rival else []
     except NotYetError as why:
         said = handle.source.in_the_cell(why.args[0])
@@ -184,19 +188,27 @@ def _does(handle: Kernel, conditions: Sequence[Property]) -> list[str]:
     seen: dict[tuple[int, int], Seen] = {}
     notes = []
     for one in conditions:
-        if one.grid not in seen:
-            seen[one.grid] = _journaled(handle, one.grid)
-        notes.append(one.look(seen[one.grid]))
+        said = []
+        for grid in one.grids:
+            if grid not in seen:
+                seen[grid] = _journaled(handle, grid)
+            said.append(one.look(seen[grid]))
+        notes.append(said[0])
     return notes
+
+
+def _sizes(spec: KernelSpec, grid: tuple[int, int]) -> tuple[int, int, int]:
+    """M, N and K of so many rows and columns of tiles; of how many k tiles, _DEPTH says."""
+    BM, BN, BK = spec.tile
+    depth = BK * _DEPTH.get(grid, 1)
+    sizes = zip((BM * grid[0], BN * grid[1], max(depth, 16)), spec.multiple_of, strict=True)
+    M, N, K = (-(-size // of) * of for size, of in sizes)
+    return M, N, K
 
 
 def _journaled(handle: Kernel, grid: tuple[int, int]) -> Seen:
     """A run of so many rows and columns of tiles, deep if there is one tile."""
-    BM, BN, BK = handle.spec.tile
-    of_m, of_n, of_k = handle.spec.multiple_of
-    depth = BK * (_DEPTH if grid == (1, 1) else 1)
-    sizes = zip((BM * grid[0], BN * grid[1], max(depth, 16)), (of_m, of_n, of_k), strict=True)
-    M, N, K = (-(-size // of) * of for size, of in sizes)
+    M, N, K = _sizes(handle.spec, grid)
     seen = Seen(sim.events(handle, M, N, K), handle.spec.tile, handle)
     if len(seen.journal.rows) >= MOST:
         raise NotYetError(
@@ -217,27 +229,9 @@ def _counts(handle: Kernel, limits: _Limits, shape: tuple[int, int, int]) -> lis
         for name, given in limits.items()
         for op, most in given.items()
     ]
-    if "sectors" not in limits and handle.spec.parent:
-        _refuse_more_loads(handle.spec.parent, trace, at)
+    if "sectors" in limits:
+        refuse_atomic_loads(trace, at)
     return [f"at {at} {', '.join(notes)}"]
-
-
-def _refuse_more_loads(parent: str, trace: Trace, at: str) -> None:
-    """What is saved in shared memory may not be loaded from global memory instead."""
-    spec = registry.get(parent)
-    if not spec.fits(trace.M, trace.N, trace.K):
-        return
-    known = _loaded(sim.trace(parent, trace.M, trace.N, trace.K))
-    if (found := _loaded(trace)) > known:
-        raise NotYetError(
-            f"at {at} it loads {found:,} sectors from global memory, and {parent} {known:,}; the "
-            "tiles are to be loaded as often as before, and used from shared memory"
-        )
-
-
-def _loaded(trace: Trace) -> int:
-    loads = ("ld.global", "cp.async.global", "tma.load")
-    return sum(line.sectors for line in trace.lines if line.op in loads)
 
 
 def _count(trace: Trace, name: str, op: str, most: int, at: str) -> str:
@@ -261,6 +255,19 @@ def _costs(line: LineCount, name: str) -> str:
     least = getattr(line, f"{unit}_min") / line.requests
     could = f", {least:g} would do" if least < each else ""
     return f"{line.requests:,} {line.op} requests take {each:g} {unit} each{could}: {line.source}"
+
+
+def _refuse_show(handle: Kernel, limits: _Limits, conditions: Sequence[Property]) -> None:
+    """Work that is done for what is looked at only, or beside it."""
+    M, N, K = _tile(handle.spec)
+    rows, columns = GRID
+    if parent := handle.spec.parent:
+        for shape in ((M, N, K), (M * rows, N * columns, K)):
+            refuse_more_than(parent, handle, shape, loads="sectors" not in limits)
+    else:
+        refuse_launches(sim.trace(handle, M, N, K), 1)
+    if all(one.steady for one in conditions):
+        refuse_unsteady(handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2])
 
 
 def _speed(handle: Kernel, rival: _Rival) -> list[str]:

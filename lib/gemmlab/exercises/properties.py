@@ -14,9 +14,19 @@ import numpy as np
 from ..core import arguments
 from .answers import pairs
 from .block_order import block_order
-from .flow import FETCHES, Flow, Seen, buffers, flows, is_of
+from .flow import (
+    FETCHES,
+    Flow,
+    Seen,
+    buffers,
+    flows,
+    is_of,
+    place_is_used_atomically,
+    sharing_unevenly,
+)
 
 Place = Callable[[int, int, int], tuple[int, int]]
+ONE_TILE, GRID = (1, 1), (2, 3)  # tiles of C in a run
 _LITTLE = 0.01  # of a tile's products
 
 
@@ -28,13 +38,15 @@ class NotYetError(Exception):
 class Property:
     """A condition.
 
-    words: what it asks for. look: gives a note, or raises NotYetError. grid: the rows and columns
-    of tiles of C in the run that it looks at.
+    words: what it asks for. look: gives a note, or raises NotYetError. grids: the rows and columns
+    of tiles of C in the runs that it looks at. steady: each tile of C, and of k, may take the same
+    requests.
     """
 
     words: str
     look: Callable[[Seen], str]
-    grid: tuple[int, int] = (1, 1)
+    grids: tuple[tuple[int, int], ...] = (ONE_TILE, GRID)
+    steady: bool = True
 
     def __repr__(self) -> str:
         return self.words
@@ -46,6 +58,11 @@ def _main_loops(seen: Seen) -> list[Flow]:
         raise NotYetError(
             f"at {seen.at} no thread fetches every k tile of A or B; a k tile is {seen.tile[2]} "
             "deep (BK, or --tile): is that the depth of the loop?"
+        )
+    if some := sharing_unevenly(seen):
+        raise NotYetError(
+            f"thread {some[0]} fetches parts of some k tiles and none of others; let each thread "
+            "do the same for each k tile"
         )
     return found
 
@@ -159,6 +176,7 @@ def outputs(rows: int, columns: int) -> Property:
                     f"{_some(made[0], 'row')} and {_some(made[1], 'column')}; {rows} x {columns} "
                     "are asked for"
                 )
+        _refuse_unread(seen)
         what = "one element" if rows * columns == 1 else f"{rows} x {columns} elements"
         return f"each thread stores {what} of C"
 
@@ -176,9 +194,36 @@ def block_tile(rows: int, columns: int) -> Property:
                 f"block 0 stores {len(made)} elements, {len(set(made) & wanted)} of them in "
                 f"its tile of {rows} x {columns}; it should store each of these once, and no other"
             )
+        _refuse_unread(seen)
         return f"a block makes {rows} x {columns} elements of C"
 
     return Property(f"{rows} x {columns} elements of C a block", look)
+
+
+def _refuse_unread(seen: Seen) -> None:
+    """Who makes elements of C reads the rows of A and the columns of B for them."""
+    every = np.concatenate(list(seen.threads.values()))
+    if is_of(every, "mark tma.load").any():  # whose addresses in global memory are not kept
+        return
+    made = [at for r, c in _stored(seen).values() for at in zip(r, c, strict=True)]
+    for name, side in (("A", 0), ("B", 1)):
+        got = _fetched(seen, every, name)
+        wanted = len({at[side] for at in made}) * seen.trace.K
+        if made and got < wanted:
+            raise NotYetError(
+                f"block 0 stores elements of C that take {wanted:,} elements of {name}, and it "
+                f"loads {got:,} of {name}: it is to compute what it stores"
+            )
+
+
+def _fetched(seen: Seen, rows: np.ndarray, name: str) -> int:
+    """How many different elements of a matrix are loaded."""
+    place = next(one for one in seen.trace.places if one.name == name)
+    inside, r, c = seen.elements(rows, name)
+    each = place.bytes // (place.shape[0] * place.shape[1])
+    at, wide = r * place.shape[1] + c, rows["width"][inside] // each
+    spread = [at[wide > i] + i for i in range(int(wide.max(initial=0)))]
+    return len(np.unique(np.concatenate(spread))) if spread else 0
 
 
 def _stored(seen: Seen) -> dict[int, tuple[list[int], list[int]]]:
@@ -195,6 +240,8 @@ def _stored(seen: Seen) -> dict[int, tuple[list[int], list[int]]]:
             int(x) + i for x, w, s in zip(c, wide, stores, strict=True) if s for i in range(w)
         ]
         found[thread] = row_list, column_list
+    if not any(rows for rows, _ in found.values()):
+        raise NotYetError(f"at {seen.at} block 0 stores no element of C")
     return found
 
 
@@ -210,6 +257,11 @@ def reads_once() -> Property:
             width = place.bytes // (place.shape[0] * place.shape[1])
             loaded = int(every["width"][inside].sum()) // width
             needed = side * seen.trace.K
+            if place_is_used_atomically(seen, name):
+                raise NotYetError(
+                    f"block 0 reads {name} by atomic operations; load each element once, and share "
+                    "it in shared memory"
+                )
             if loaded > needed:
                 raise NotYetError(
                     f"block 0 loads {loaded:,} elements of {name} from global memory, and its tile "
@@ -274,7 +326,28 @@ def requests(operation: str, count: int) -> Property:
             )
         return f"{count} requests of {operation} for a k tile"
 
-    return Property(f"{count} {operation} for a k tile", look)
+    return Property(f"{count} {operation} for a k tile", look, (ONE_TILE,))
+
+
+def arrivals(warps: int) -> Property:
+    """A condition: `warps` warps arrive at an mbarrier, each as often as the others."""
+
+    def look(seen: Seen) -> str:
+        every = np.concatenate(list(seen.threads.values()))
+        told = every[is_of(every, "mark mbarrier.arrive")]
+        found = {}
+        for address in np.unique(told["address"]):
+            of = told["thread"][told["address"] == address] // 32
+            found[int(address)] = np.unique(of, return_counts=True)[1]
+        most = max(found.values(), key=len, default=np.zeros(0))
+        if len(most) != warps or len(np.unique(most)) != 1:
+            raise NotYetError(
+                f"at the mbarrier where most warps arrive, {_some(len(most), 'warp')} of block 0 "
+                f"arrive{'s' * (len(most) == 1)}; {warps} should, each as often as the others"
+            )
+        return f"{_some(warps, 'warp')} arrive{'s' * (warps == 1)} at an mbarrier"
+
+    return Property(f"{warps} warps arrive at an mbarrier", look)
 
 
 def products(operation: str = "mma", without: str = "") -> Property:
@@ -330,7 +403,8 @@ def order(place: Place, panels: int | None = None, grid: tuple[int, int] = (3, 1
                 )
         return f"the order of blocks is as asked for with {rows} x {columns} tiles"
 
-    return Property("an order of blocks", look, grid)
+    # In one more grid, so that nothing is gained by knowing the first.
+    return Property("an order of blocks", look, (grid, (2, 13)))
 
 
 def cuts() -> Property:
@@ -339,11 +413,14 @@ def cuts() -> Property:
     def look(seen: Seen) -> str:
         # The launch that multiplies has the most shared memory.
         blocks = max((one.shared_bytes, one.blocks) for one in seen.trace.launches)[1]
-        if blocks < 2:
+        every = np.concatenate(list(seen.threads.values()))
+        _, k, _ = seen.elements(every[is_of(every, *FETCHES)], "B")
+        own = len(np.unique(k // seen.tile[2]))  # A may be packed by another kernel
+        if blocks < 2 or not 0 < own < -(-seen.trace.K // seen.tile[2]):
             raise NotYetError(f"at {seen.at} one block has the whole tile of C; it is to be cut")
         return f"{blocks} blocks share a tile"
 
-    return Property("tiles are cut along k", look)
+    return Property("tiles are cut along k", look, (ONE_TILE,), steady=False)
 
 
 def checked(does: object) -> tuple[Property, ...]:

@@ -19,6 +19,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -47,11 +48,21 @@ _DAMAGE = (
     ", before it could say where: memory that the launcher or the runtime uses is damaged, as by a "
     "write far outside of an array or through a wild pointer"
 )
+# What a process is at that says nothing, by the letter that Linux gives for it.
+_STATES = {
+    "R": "It was computing; look for a loop that cannot be interrupted, as with signals blocked",
+    "S": "It was asleep; look for what waits in the launcher: sleep(), a lock, a read",
+    "T": "It was stopped by a signal; look for raise(SIGSTOP) and kill() in the launcher",
+    "Z": "It had ended; look for what the launcher has started, and what holds its files open",
+}
 _HINTS: dict[int, str] = {
     signal.SIGSEGV: _DAMAGE,
     signal.SIGBUS: _DAMAGE,
     signal.SIGABRT: _DAMAGE,
-    signal.SIGKILL: ", by itself, or by the system because it used up the memory",
+    signal.SIGKILL: (
+        ", which nothing here has sent: look for raise() and kill() in the launcher; the system "
+        "sends it where memory runs out, and then its log (dmesg) names the process"
+    ),
     signal.SIGXCPU: ": it has used more processor time than a launch may",
 }
 
@@ -74,6 +85,16 @@ class Lost:
         return f"{how}{said}{hint}"
 
 
+@dataclass(frozen=True)
+class Silent:
+    """A process that gave no answer, and was ended for it. known: what is known of it."""
+
+    known: str
+
+    def __str__(self) -> str:
+        return f"gave no answer, and was ended: {self.known}"
+
+
 class ApartModule(SimModule):
     """A kernel file that is run in a process of its own. source: what that one loads."""
 
@@ -89,7 +110,7 @@ class ApartModule(SimModule):
             answer = PROCESS.launch(self._of, matrices, request, bar)
         finally:
             bar.close()
-        if isinstance(answer, Lost):
+        if isinstance(answer, Lost | Silent):
             return self._nothing_but(shape, "process", f"{_WHERE} {answer}. {_UNHARMED}")
         if "stuck" in answer:
             text = _STUCK.format(answer["stuck"])
@@ -139,7 +160,7 @@ class Process:
 
     def launch(
         self, source: SimSource, matrices: Sequence[np.ndarray], request: dict, bar: Bar
-    ) -> dict | Lost:
+    ) -> dict | Lost | Silent:
         """What the kernel's process answers; C is written if it ran. bar: is told how far it is."""
         with self._lock:
             worker = self._ready_worker()
@@ -157,7 +178,9 @@ class Process:
                     self.processor_seconds += answer["seconds"]
             return answer
 
-    def _ask(self, worker: Worker, source: SimSource, message: dict, bar: Bar) -> dict | Lost:
+    def _ask(
+        self, worker: Worker, source: SimSource, message: dict, bar: Bar
+    ) -> dict | Lost | Silent:
         """Send a request and wait for its answer, whatever happens there or here."""
         self._begun = False
         try:
@@ -175,8 +198,9 @@ class Process:
                 raise BackendError(
                     f"{source.name}: the process that kernels run in did not start: {said}"
                 ) from None
+            silent = Silent(self._known(worker, error))
             self.end()
-            return Lost(-signal.SIGKILL, f"it did not answer: {type(error).__name__}")
+            return silent
         except BaseException:  # Ctrl-C
             if self._begun:
                 _kill(self._pid)
@@ -184,6 +208,22 @@ class Process:
             else:  # it is not known which copy has the request
                 self.end()
             raise
+
+    def _known(self, worker: Worker, error: Exception) -> str:
+        """What is known of a process that gave no answer, and what to look at next."""
+        if isinstance(error, TimeoutError):
+            state = _state(self._pid)
+            look = _STATES.get(state, f"The system calls its state {state!r}" if state else "")
+            return f"for {_SILENCE:g} s it has said nothing. {look}".rstrip()
+        if isinstance(error, EOFError):
+            return (
+                f"the process that it was copied from has ended ({worker.last_words()}). Look for "
+                "kill() in the launcher, and in the system's log (dmesg)"
+            )
+        return (
+            "what it wrote is no answer. Look for what writes to files that the launcher has not "
+            "opened itself"
+        )
 
     def _await(self, worker: Worker, bar: Bar) -> dict | Lost:
         """What the copy answers that has the request, or how it ended."""
@@ -279,6 +319,14 @@ def _lay_out(matrices: Sequence[np.ndarray]) -> list[Place]:
 
 def _settings() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("GEMMLAB_")}
+
+
+def _state(pid: int) -> str:
+    """The letter of a process's state; "" if it is not known."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
 
 
 def _kill(pid: int) -> None:

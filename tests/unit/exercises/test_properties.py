@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gemmlab as lab
+from gemmlab.exercises import work
 from gemmlab.exercises.flow import Seen, buffers
 from gemmlab.exercises.kernel import _journaled
 from gemmlab.exercises.properties import NotYetError
@@ -45,6 +46,7 @@ def seen(name: str) -> Seen:
         (ENGINE, EX.overlap(1), "while a tile is loaded"),
         (ENGINE, EX.requests("tma.load", 3), "3 requests of tma.load"),
         (ENGINE, EX.products(without="wmma"), "mma.sync a block"),
+        (ENGINE, EX.arrivals(1), "1 warp arrives at"),
     ],
 )
 def test_what_a_step_does_is_seen(name, condition, note):
@@ -57,6 +59,7 @@ def test_what_a_step_does_is_seen(name, condition, note):
         (SERIAL, EX.ahead(1), "0 tiles are still to be multiplied"),
         (SERIAL, EX.overlap(1), "the products of 0 tiles"),
         (SERIAL, EX.barriers(1), "passes 2 barriers per k tile; at most 1 is"),
+        (ENGINE, EX.arrivals(8), "1 warp of block 0 arrives; 8 should"),
         (SERIAL, EX.stages(2), "room for 1 k tile"),
         (SERIAL, EX.outputs(2, 1), "stores 1 element of C, in 1 row and 1 column"),
         (SERIAL, EX.only("cp.async.global"), "still reads A or B by ld.global"),
@@ -92,3 +95,41 @@ def test_the_order_of_blocks():
 
 def test_a_trace_without_a_journal_has_no_events():
     assert not len(lab.trace(SERIAL, 32, 32, 32).events().rows)
+
+
+def test_the_order_is_looked_at_in_a_grid_that_the_exercise_does_not_name():
+    assert len(EX.order(lambda t, rows, columns: (0, t), grid=(2, 3)).grids) == 2
+
+
+LOOP = "for (int k_tile = 0; k_tile < K; k_tile += BK)"
+
+
+@pytest.mark.parametrize(
+    ("loop", "why"),
+    [
+        ("k_tile < K / (gridDim.x > 1 ? 2 : 1)", "with 2 x 3 tiles of C it makes"),
+        ("k_tile < min(K, 7 * BK)", "do not grow evenly with K"),
+    ],
+)
+def test_a_kernel_that_does_something_else_at_other_sizes_is_unsteady(loop, why):
+    mine = lab.variant(SERIAL, {LOOP: LOOP.replace("k_tile < K", loop)})
+    with pytest.raises(NotYetError, match=why):
+        work.refuse_unsteady(lab.kernel(mine), (32, 32, 192), 32)
+
+
+@pytest.mark.parametrize("name", [SERIAL, DOUBLE, ENGINE, "sgemm_18_block_order"])
+def test_steps_are_steady(name):
+    """Of the last one a first kernel copies A, once for all columns of tiles: as in its parent."""
+    mine = lab.variant(name, {"namespace": "namespace"}) if name.endswith("order") else name
+    handle = lab.kernel(mine)
+    BM, BN, BK = handle.spec.tile
+    work.refuse_unsteady(handle, (BM, BN, 6 * BK), BK)
+
+
+def test_more_work_than_the_parent_does_is_for_show():
+    twice = LOOP.replace("k_tile = 0", "again = 0; again < 2; ++again) for (int k_tile = 0")
+    mine = lab.kernel(lab.variant(SERIAL, {LOOP: twice}))
+    with pytest.raises(NotYetError, match="it loads 512 sectors from global memory, and"):
+        work.refuse_more_than(SERIAL, mine, (32, 32, 32), loads=True)
+    with pytest.raises(NotYetError, match="its launcher launches 1 kernels"):
+        work.refuse_launches(lab.trace(SERIAL, 32, 32, 32), 0)

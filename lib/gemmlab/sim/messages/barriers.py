@@ -61,8 +61,9 @@ def overrun(row: RawFinding, line: str, other: str) -> str:
     """An arrival that nobody counts."""
     return (
         f"{line} arrives at the mbarrier of {other}, whose phase already has its "
-        f"{_arrivals(row.number[0])}; let the count that it is initialised with be the number "
-        "of arrivals of a phase"
+        f"{_arrivals(row.number[0])}; look first at the wait before it: one for the wrong parity "
+        "returns while the phase lasts. Else let the count of mbarrier_init be the number of "
+        "arrivals of a phase"
     )
 
 
