@@ -13,7 +13,8 @@ from gemmlab.sim.replay import UNKNOWN, Replayed, Step, replayed
 from gemmlab.widgets import Replay
 
 pytestmark = needs.gxx
-READS, WRITES = ("ld.shared", "ldmatrix", "ld.global"), ("st.shared", "st.global")
+READS = ("ld.shared", "ldmatrix", "ld.global")
+WRITES = ("st.shared", "st.global", "mark tma.load")  # of a box its first 16 bytes
 
 
 def _values(run: Replayed, step: Step, address: int, size: int) -> list[int | None]:
@@ -24,7 +25,8 @@ def _values(run: Replayed, step: Step, address: int, size: int) -> list[int | No
     in_global = "global" in kind
     memory = "to " * (kind in WRITES) + ("global" if in_global else "shared")
     seen = run.values[memory].get(0 if in_global else step.epoch, {})
-    found = [seen.get(address + size * n, UNKNOWN) for n in range(max(1, step.width // size))]
+    width = 16 if kind.startswith("mark") else step.width
+    found = [seen.get(address + size * n, UNKNOWN) for n in range(max(1, width // size))]
     known = [None if value == UNKNOWN else value for value in found]
     return [] if set(known) == {None} else known
 
@@ -54,3 +56,14 @@ def test_steps_and_values_agree(ask, name, dtype, size):
             assert values == expected
             told += any(expected)
     assert told > 20
+
+
+def test_a_box_shows_its_first_values(ask):
+    trace = sim.trace("tma_01_load", 128, 128, 64, journal=True)
+    run, widget = replayed(trace, "bfloat16"), Replay(trace, dtype="bfloat16")
+    boxes = [step for step in run.warps[0] if KINDS[step.kind] == "mark tma.load"]
+    (found,) = ask([("replay", {"config": widget.config, "at": [(0, box.tick) for box in boxes]})])
+    assert len(boxes) == 3
+    for box, (*_, values) in zip(boxes, found, strict=True):
+        assert values == [_values(run, box, address, 2) for address in box.addresses]
+        assert len(values[0]) == 8 and None not in values[0]

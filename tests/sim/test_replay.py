@@ -94,6 +94,20 @@ def test_copies_and_matrices_have_the_values_of_a_and_b(step, copied):
     assert bool(run.values["global"]) == copied
 
 
+def test_a_box_has_the_values_that_the_engine_brings():
+    """All of A's and B's tile, each element where ldmatrix then reads it, and nothing unknown."""
+    trace = sim.trace("tma_01_load", 128, 128, 64, journal=True)
+    run = replayed(trace, "bfloat16")
+    A, B, _ = sim.integer_matrices(128, 128, 64)
+    (written,), read = run.values["to shared"].values(), run.values["shared"]
+    assert sorted(written.values()) == sorted([*A.ravel().astype(int), *B.ravel().astype(int)])
+    known = {at: value for seen in read.values() for at, value in seen.items() if at in written}
+    assert len(known) == len(written) and known.items() <= written.items()
+    boxes = [s for steps in run.warps for s in steps if KINDS[s.kind] == "mark tma.load"]
+    assert len(boxes) == 3 and all(max(box.addresses) in written for box in boxes)
+    assert "mark box" not in {KINDS[s.kind] for steps in run.warps for s in steps}
+
+
 def test_a_later_store_of_another_thread_is_not_taken_for_this_one():
     """A value is read from memory when its thread goes on, not when the block ends."""
     trace = sim.trace("sgemm_08_double_buffer", 128, 128, 32, journal=True)
@@ -122,7 +136,9 @@ def test_a_warp_that_is_not_there_is_refused(trace):
         Replay(trace, warp=8)
 
 
-@pytest.mark.parametrize("step", [STEP, "sgemm_15_large_thread_tile", "hgemm_10_mma"])
+@pytest.mark.parametrize(
+    "step", [STEP, "sgemm_15_large_thread_tile", "hgemm_10_mma", "tma_01_load"]
+)
 def test_a_page_can_carry_it(step):
     widget = replay(step)  # 128x128x64
     assert len(widget.to_html()) < 300_000

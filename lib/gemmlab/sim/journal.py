@@ -22,6 +22,8 @@ MARKS = (
     "mma",
     "wmma",
     "value",
+    "other.barrier",
+    "box",
 )
 KINDS = (*OPS, *(f"mark {name}" for name in MARKS))
 _MARK = len(OPS)

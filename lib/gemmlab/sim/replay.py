@@ -22,12 +22,15 @@ BARRIER = KINDS.index("mark barrier")
 _VALUE = KINDS.index("mark value")
 _COPY_FROM = KINDS.index("cp.async.global")
 _COPY_TO = tuple(i for i, kind in enumerate(KINDS) if kind == "cp.async.shared")
-_STORES = (*_COPY_TO, *(KINDS.index(kind) for kind in ("st.shared", "st.global", "stmatrix")))
+_BOX = KINDS.index("mark box")  # a piece of what the copy engine brings
+_STORES = (*_COPY_TO, _BOX, *map(KINDS.index, ("st.shared", "st.global", "stmatrix")))
 _IN_GLOBAL = tuple(i for i, kind in enumerate(KINDS) if "global" in kind)
 _ORDINARY = tuple(KINDS.index(kind) for kind in ("ld.shared", "st.shared"))
 # What a value was read from, or written to.
 MEMORIES = (SHARED, GLOBAL, f"to {SHARED}", f"to {GLOBAL}")
 _WAITS = tuple(KINDS.index(f"mark {name}") for name in ("barrier", "mbarrier.wait"))
+# What the lanes of a warp come to together, whatever some of them do before.
+_MEETINGS = (*_WAITS, *map(KINDS.index, ("mark mma", "mark wmma")))
 Values = dict[str, dict[int, dict[int, int]]]
 _What = tuple[int, int, int]  # kind, line, width
 _Event = tuple[int, int, int, int]  # the same, and the address
@@ -98,6 +101,7 @@ def _own(rows: np.ndarray | None, told: _Told) -> list[_Event]:
     events = rows[~is_value]
     if is_value.any():
         told.add(rows, is_value, np.cumsum(np.isin(events["kind"], _WAITS)))
+        events = events[events["kind"] != _BOX]
     columns = (events[name].tolist() for name in ("kind", "line", "width", "address"))
     return list(zip(*columns, strict=True))
 
@@ -210,8 +214,10 @@ def _requests(lanes: list[list[_Event]]) -> Iterator[tuple[_What, tuple[int, ...
         left = [lane for lane, events in enumerate(lanes) if at[lane] < len(events)]
         if not left:
             return
-        # A lane that has done less is behind a branch that the others did not take.
-        first = min(left, key=lambda lane: at[lane])
+        # Where lanes meet, they wait for those that do something before; of these, one that has
+        # done less is behind a branch that the others did not take.
+        before = [lane for lane in left if lanes[lane][at[lane]][0] not in _MEETINGS]
+        first = min(before or left, key=lambda lane: at[lane])
         what = lanes[first][at[first]][:3]
         addresses = [-1] * len(lanes)
         for lane in left:

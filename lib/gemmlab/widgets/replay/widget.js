@@ -10,6 +10,8 @@ const SECONDS_A_TICK = 0.12;
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
 
+const BOX = "mark tma.load"; // its values are shown in pieces of CHUNK bytes, as they lie
+const CHUNK = 16;
 const WAITS = ["mark barrier", "mark mbarrier.wait"]; // they end an epoch
 
 // A warp's steps: each begins when the one before has ended.
@@ -54,11 +56,12 @@ export function stepOf(run, warp, tick) {
   const name = run.kinds[kind];
   const mark = name.startsWith("mark ");
   return {
-    name: name.replace("mark ", ""), mark, line, width, epoch,
+    name: name.replace("mark ", ""), mark, line, epoch,
+    width: name === BOX ? CHUNK : width,
     ended: tick >= until && at + FIELDS >= rows.length,
     waits: mark && until - begins > 1 && tick < until, left: until - tick - 1,
     addresses: run.shapes[shape].map((offset) => (offset < 0 ? null : base + offset)),
-    memory: /global|tma/.test(name) ? "global" : "shared",
+    memory: name !== BOX && /global|tma/.test(name) ? "global" : "shared",
   };
 }
 
@@ -66,7 +69,7 @@ export function stepOf(run, warp, tick) {
 const TOLD = {
   "ld.shared": "shared", ldmatrix: "shared", "ld.global": "global", "cp.async.global": "global",
   "st.shared": "to shared", stmatrix: "to shared", "cp.async.shared": "to shared",
-  "st.global": "to global",
+  "st.global": "to global", "tma.load": "to shared",
 };
 
 // What a lane of a step has read or written, element by element: null for one that is not known,
@@ -176,13 +179,22 @@ function mount(root, config, initial, changed) {
     }
   }
 
+  // What each lane asks for, or the first pieces of a box, which one lane starts.
+  function asked(step) {
+    if (step.name !== "tma.load") return step.mark ? [] : step.addresses;
+    const first = step.addresses.find((address) => address !== null);
+    return step.addresses.map((_, n) => first + CHUNK * n)
+      .filter((address) => valuesAt(run, step, address).length);
+  }
+
   function drawLanes(step) {
-    lanes.replaceChildren(...(step.mark ? [] : step.addresses.map((address, lane) => {
+    const who = step.mark ? "piece" : "lane";
+    lanes.replaceChildren(...(asked(step).map((address, lane) => {
       const where = address === null ? "–" : elementAt(config.places, step.memory, address);
       const values = valuesAt(run, step, address)
         .map((value) => (value === null ? "?" : String(value).replace("-", "−")));
       const said = values.join(" ");
-      return h("div", { class: "gl-rp-lane", title: `lane ${lane}: ${where}${said && `: ${said}`}` },
+      return h("div", { class: "gl-rp-lane", title: `${who} ${lane}: ${where}${said && `: ${said}`}` },
         h("i", {}, String(lane)), h("span", {}, where),
         said ? h("b", { class: values.length > 1 ? "gl-rp-wide" : "" }, said) : null);
     })));

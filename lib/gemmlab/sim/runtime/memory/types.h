@@ -43,10 +43,12 @@ enum class Mark : u32 {
   WAIT,           // until so many groups are unfinished
   MBARRIER_WAIT,  // at that address in shared memory
   MBARRIER_ARRIVE,
-  TMA_LOAD,  // to that address
-  MMA,       // a tensor core's product
-  WMMA,      // a fragment loaded or stored by nvcuda::wmma
-  VALUE,     // 16 bits of what the access before has read or written, from the lowest on
+  TMA_LOAD,       // to that address
+  MMA,            // a tensor core's product
+  WMMA,           // a fragment loaded or stored by nvcuda::wmma
+  VALUE,          // 16 bits of what the access before has read or written, from the lowest on
+  OTHER_BARRIER,  // bar.sync with a number, or the cluster's
+  BOX,            // a piece of a copied box, to that place in shared memory
 };
 
 }  // namespace sim

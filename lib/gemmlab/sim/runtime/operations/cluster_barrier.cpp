@@ -2,6 +2,7 @@
 // ended (PTX ISA, barrier.cluster).
 #include "../../include/gemmlab_sim/abi_cluster.h"
 #include "engine/worker.h"
+#include "memory/access.h"
 
 namespace sim {
 
@@ -68,6 +69,7 @@ extern "C" void sim_cluster_arrive() {
 extern "C" void sim_cluster_wait(int line) {
   sim::Fiber& fiber = *sim::running_fiber();
   sim::Wait wait = {fiber.pc_of(__builtin_return_address(0)), line};
+  sim::mark(fiber, wait.pc, sim::Mark::OTHER_BARRIER);
   wait.condition = &sim::CLUSTER_BARRIER;
   fiber.worker->wait_until(fiber, wait);
   if (fiber.worker->launch().traced) fiber.worker->cluster().learn_arrivals(fiber);

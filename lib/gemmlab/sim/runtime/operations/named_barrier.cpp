@@ -2,6 +2,7 @@
 // warp arrives as a whole.
 #include "../../include/gemmlab_sim/abi_async.h"
 #include "engine/worker.h"
+#include "memory/access.h"
 
 namespace sim {
 
@@ -131,6 +132,7 @@ void sim_bar_sync(uint32_t number, uint32_t threads, int line) {
   const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));
   if (number == 0 && threads == fiber.worker->launch().threads())
     return fiber.worker->synchronize_block(fiber, pc, line);
+  sim::mark(fiber, pc, sim::Mark::OTHER_BARRIER, number);
   sim::Arrival arrival = {"bar_sync", number, threads, true};
   sim::arrive_at(fiber, sim::SYNC, arrival, pc, line);
   sim::Wait wait = {pc, line};

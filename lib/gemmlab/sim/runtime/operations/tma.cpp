@@ -140,6 +140,21 @@ struct Load {
   }
 };
 
+// For a journal with values: what the engine brings, piece by piece as it will lie there.
+void keep_box(Fiber& fiber, const AsyncOp& op, const Box& box) {
+  mark(fiber, op.pc, Mark::TMA_LOAD, box.address);
+  if (!fiber.worker->journal().has_values()) return;
+  std::vector<char> memory(box.address + box.shared_bytes());
+  box.load(memory.data());
+  constexpr u32 MOST = 16;
+  box.for_each_piece([&](u32 place, u32 bytes) {
+    for (u32 at = 0; at < bytes; at += MOST) {
+      mark(fiber, op.pc, Mark::BOX, place + at);
+      keep_value(fiber, &memory[place + at], std::min(MOST, bytes - at), op.pc);
+    }
+  });
+}
+
 void start_load(Fiber& fiber, const AsyncOp& op, const Box& box, u32 barrier_address, u32 ranks) {
   Worker& worker = *fiber.worker;
   Cluster& cluster = worker.cluster();
@@ -180,7 +195,7 @@ void sim_tma_load(uint32_t to, const void* map, uint32_t barrier, SimPlace place
   sim::Fiber& fiber = *sim::running_fiber();
   const sim::AsyncOp op = {NAMES[place.rank - 1], fiber.pc_of(__builtin_return_address(0)), true};
   const sim::Box box = sim::make_box(fiber, op, sim::Access::WRITE, map, to, place);
-  sim::mark(fiber, op.pc, sim::Mark::TMA_LOAD, to);
+  sim::keep_box(fiber, op, box);
   sim::start_load(fiber, op, box, barrier, 1u << fiber.rank);
 }
 
@@ -192,6 +207,7 @@ void sim_tma_load_multicast(uint32_t to, const void* map, uint32_t barrier, SimP
   sim::Fiber& fiber = *sim::running_fiber();
   const sim::AsyncOp op = {NAMES[place.rank - 1], fiber.pc_of(__builtin_return_address(0)), true};
   const sim::Box box = sim::make_box(fiber, op, sim::Access::WRITE, map, to, place);
+  sim::keep_box(fiber, op, box);
   sim::start_load(fiber, op, box, barrier, ranks);
 }
 
