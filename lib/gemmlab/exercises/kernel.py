@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .. import sim
@@ -76,12 +76,10 @@ def judge(  # what an exercise may ask for, each by its name
         counted_at = _tile(handle.spec) if shape is None else _shape(handle.spec, shape)
         notes = [*_values(handle), *_does(handle, conditions)]
         notes += _counts(handle, limits, counted_at) if limits else []
-        if limits or conditions:
-            _refuse_show(handle, limits, conditions)
+        _refuse_show(handle, limits, conditions)
         notes += _speed(handle, rival) if rival else []
     except NotYetError as why:
-        said = handle.source.in_the_cell(why.args[0])
-        return Verdict(False, said, tuple(_said(handle, why.args[1:])))
+        return Verdict(False, *_said(handle, *why.args))
     except LaunchError as error:
         if isinstance(error, ContextLostError):
             raise
@@ -259,6 +257,8 @@ def _costs(line: LineCount, name: str) -> str:
 
 def _refuse_show(handle: Kernel, limits: _Limits, conditions: Sequence[Property]) -> None:
     """Work that is done for what is looked at only, or beside it."""
+    if not (limits or conditions):
+        return
     M, N, K = _tile(handle.spec)
     rows, columns = GRID
     if parent := handle.spec.parent:
@@ -283,8 +283,8 @@ def _speed(handle: Kernel, rival: _Rival) -> list[str]:
     return [said]
 
 
-def _said(handle: Kernel, items: Iterable[object]) -> list[str]:
-    """What is wrong, with lines of the cell."""
+def _said(handle: Kernel, reason: str, *items: object) -> tuple[str, tuple[str, ...]]:
+    """The reason and what is wrong, with lines of the cell."""
     said = [once(handle.source.in_the_cell(str(item))) for item in items]
     more = [f"and {len(said) - _SHOWN} more"] if len(said) > _SHOWN else []
-    return [*said[:_SHOWN], *more]
+    return handle.source.in_the_cell(reason), (*said[:_SHOWN], *more)
