@@ -71,7 +71,7 @@ template <class T, class Out>
 void multiply_on_host(int m, int n, int k, double alpha, Columns<T> a, Columns<T> b, double beta,
                       Out* c, int leading) {
   std::vector<double> row(static_cast<size_t>(k));
-  sim_open_memory(1);
+  const OpenMemory open;
   for (int i = 0; i < m; ++i) {
     for (int p = 0; p < k; ++p) row[size_t(p)] = a.at(i, p);
     for (int j = 0; j < n; ++j) {
@@ -81,7 +81,6 @@ void multiply_on_host(int m, int n, int k, double alpha, Columns<T> a, Columns<T
       out = Out(float(alpha * sum + (beta == 0 ? 0 : beta * double(float(out)))));
     }
   }
-  sim_open_memory(0);
 }
 
 template <class T, class Out>
@@ -116,7 +115,7 @@ cublasStatus_t multiply_vector(cublasOperation_t op, int m, int n, T alpha, cons
                                const T* x, int step_x, T beta, T* y, int step_y) {
   const int rows = op == CUBLAS_OP_N ? m : n, columns = op == CUBLAS_OP_N ? n : m;
   if (step_x < 1 || step_y < 1) return CUBLAS_STATUS_NOT_SUPPORTED;
-  sim_open_memory(1);
+  const OpenMemory open;
   for (int i = 0; i < rows; ++i) {
     double sum = 0;
     for (int p = 0; p < columns; ++p)
@@ -125,7 +124,6 @@ cublasStatus_t multiply_vector(cublasOperation_t op, int m, int n, T alpha, cons
     T& out = y[size_t(i) * step_y];
     out = T(alpha * sum + (beta == 0 ? 0 : beta * out));
   }
-  sim_open_memory(0);
   return CUBLAS_STATUS_SUCCESS;
 }
 }  // namespace gemmlab_sim

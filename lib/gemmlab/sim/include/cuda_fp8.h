@@ -75,12 +75,10 @@ template <__nv_fp8_interpretation_t Format>
 struct Fp8x4 {
   __nv_fp8x4_storage_t __x;
   Fp8x4() = default;
-  explicit Fp8x4(float4 v)
-      : __x(Fp8x2<Format>(float2(v.x, v.y)).__x | unsigned(Fp8x2<Format>(float2(v.z, v.w)).__x)
-                                                      << 16) {}
-  Fp8x4(__half2 low, __half2 high)
-      : __x(Fp8x2<Format>(low).__x | unsigned(Fp8x2<Format>(high).__x) << 16) {}
-  Fp8x4(__nv_bfloat162 low, __nv_bfloat162 high)
+  explicit Fp8x4(float4 v) : Fp8x4(float2(v.x, v.y), float2(v.z, v.w)) {}
+  // Pairs of halves or of bf16.
+  template <class Pair>
+  Fp8x4(Pair low, Pair high)
       : __x(Fp8x2<Format>(low).__x | unsigned(Fp8x2<Format>(high).__x) << 16) {}
   explicit operator float4() const {
     Fp8x2<Format> low, high;

@@ -87,9 +87,8 @@ inline curandStatus_t curandGenerateSeeds(curandGenerator_t) { return CURAND_STA
 namespace gemmlab_sim {
 template <class T, class Next>
 curandStatus_t fill_with(T* values, size_t count, Next next) {
-  sim_open_memory(1);
+  const OpenMemory open;
   for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(next());
-  sim_open_memory(0);
   return CURAND_STATUS_SUCCESS;
 }
 // 1 is among them, 0 is not.

@@ -7,11 +7,7 @@
 #include "launch.h"
 
 namespace gemmlab_sim {
-inline int sm_count() {
-  int count = 0;
-  sim_device_attribute(&count, cudaDevAttrMultiProcessorCount, 0);
-  return count;
-}
+inline int sm_count() { return device_attribute(cudaDevAttrMultiProcessorCount); }
 }  // namespace gemmlab_sim
 
 enum : unsigned { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
@@ -90,17 +86,26 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
   cudaDeviceProp& p = *properties;
   std::strcpy(p.name, "gemmlab's simulator of an NVIDIA H200");
   p.totalGlobalMem = (size_t(1) << 31) - (size_t(1) << 20);
-  p.sharedMemPerBlock = 49152, p.sharedMemPerBlockOptin = 232448;
-  p.sharedMemPerMultiprocessor = 233472, p.reservedSharedMemPerBlock = 1024;
+  const auto of = gemmlab_sim::device_attribute;
+  p.sharedMemPerBlock = size_t(of(cudaDevAttrMaxSharedMemoryPerBlock));
+  p.sharedMemPerBlockOptin = size_t(of(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  p.sharedMemPerMultiprocessor = size_t(of(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
+  p.reservedSharedMemPerBlock = size_t(of(cudaDevAttrReservedSharedMemoryPerBlock));
   p.totalConstMem = 65536, p.textureAlignment = 512, p.memPitch = 2147483647;
-  p.regsPerBlock = p.regsPerMultiprocessor = 65536;
-  p.warpSize = 32, p.maxThreadsPerBlock = 1024;
-  p.maxThreadsDim[0] = p.maxThreadsDim[1] = 1024, p.maxThreadsDim[2] = 64;
-  p.maxGridSize[0] = 2147483647, p.maxGridSize[1] = p.maxGridSize[2] = 65535;
-  p.major = 9, p.minor = 0, p.multiProcessorCount = gemmlab_sim::sm_count();
-  p.maxThreadsPerMultiProcessor = 2048, p.maxBlocksPerMultiProcessor = 32;
-  p.clockRate = 1980000, p.memoryClockRate = 3201000, p.memoryBusWidth = 6144;
-  p.l2CacheSize = 62914560, p.persistingL2CacheMaxSize = 39321600;
+  p.regsPerBlock = of(cudaDevAttrMaxRegistersPerBlock);
+  p.regsPerMultiprocessor = of(cudaDevAttrMaxRegistersPerMultiprocessor);
+  p.warpSize = known, p.maxThreadsPerBlock = of(cudaDevAttrMaxThreadsPerBlock);
+  p.maxThreadsDim[0] = of(cudaDevAttrMaxBlockDimX), p.maxGridSize[0] = of(cudaDevAttrMaxGridDimX);
+  p.maxThreadsDim[1] = of(cudaDevAttrMaxBlockDimY), p.maxGridSize[1] = of(cudaDevAttrMaxGridDimY);
+  p.maxThreadsDim[2] = of(cudaDevAttrMaxBlockDimZ), p.maxGridSize[2] = of(cudaDevAttrMaxGridDimZ);
+  p.major = of(cudaDevAttrComputeCapabilityMajor);
+  p.minor = of(cudaDevAttrComputeCapabilityMinor);
+  p.multiProcessorCount = gemmlab_sim::sm_count();
+  p.maxThreadsPerMultiProcessor = of(cudaDevAttrMaxThreadsPerMultiProcessor);
+  p.maxBlocksPerMultiProcessor = of(cudaDevAttrMaxBlocksPerMultiprocessor);
+  p.clockRate = of(cudaDevAttrClockRate), p.memoryClockRate = of(cudaDevAttrMemoryClockRate);
+  p.memoryBusWidth = of(cudaDevAttrGlobalMemoryBusWidth);
+  p.l2CacheSize = of(cudaDevAttrL2CacheSize), p.persistingL2CacheMaxSize = 39321600;
   p.concurrentKernels = p.asyncEngineCount = p.canMapHostMemory = p.unifiedAddressing = 1;
   p.managedMemory = p.concurrentManagedAccess = p.cooperativeLaunch = p.clusterLaunch = 1;
   p.deviceOverlap = 1;
@@ -166,7 +171,10 @@ inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
 template <class Kernel>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* block, Kernel, size_t = 0,
                                                int most = 0) {
-  *block = most > 0 && most < 1024 ? most : 1024;
-  *grid = gemmlab_sim::sm_count() * (2048 / *block);
+  using gemmlab_sim::device_attribute;
+  const int largest = device_attribute(cudaDevAttrMaxThreadsPerBlock);
+  *block = most > 0 && most < largest ? most : largest;
+  *grid =
+      gemmlab_sim::sm_count() * (device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / *block);
   return cudaSuccess;
 }

@@ -1,6 +1,8 @@
 // Host calls of programs beyond memory, streams and events: what a kernel takes of an SM, launches
 // by an array of pointers, other devices (there are none), pools of memory, callbacks.
 #pragma once
+#include <algorithm>
+
 #include "host_device.h"
 #include "host_memory.h"
 
@@ -24,10 +26,14 @@ template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int threads,
                                                           size_t bytes) {
   if (threads < 1) return cudaErrorInvalidValue;
-  const size_t by_threads = 2048 / size_t((threads + 31) / 32 * 32);
-  const size_t by_memory = 233472 / (bytes + 1024);
-  const size_t least = by_threads < by_memory ? by_threads : by_memory;
-  *blocks = int(least < 32 ? least : 32);
+  const auto of = [](cudaDeviceAttr attribute) {
+    return size_t(gemmlab_sim::device_attribute(attribute));
+  };
+  const size_t by_threads =
+      of(cudaDevAttrMaxThreadsPerMultiProcessor) / size_t((threads + 31) / 32 * 32);
+  const size_t by_memory = of(cudaDevAttrMaxSharedMemoryPerMultiprocessor) /
+                           (bytes + of(cudaDevAttrReservedSharedMemoryPerBlock));
+  *blocks = int(std::min({by_threads, by_memory, of(cudaDevAttrMaxBlocksPerMultiprocessor)}));
   return cudaSuccess;
 }
 template <class Kernel>
@@ -45,7 +51,9 @@ struct cudaFuncAttributes {
 };
 template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel) {
-  *attributes = {0, 0, 0, 1024, 0, 90, 90, 0, 49152, -1};
+  using gemmlab_sim::device_attribute;
+  *attributes = {0,  0,  0, device_attribute(cudaDevAttrMaxThreadsPerBlock),      0,
+                 90, 90, 0, device_attribute(cudaDevAttrMaxSharedMemoryPerBlock), -1};
   return cudaSuccess;
 }
 
@@ -63,15 +71,8 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Params...), dim3 grid, dim3 block, v
                              size_t bytes = 0, cudaStream_t = nullptr,
                              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   auto call = gemmlab_sim::call_of(kernel, arguments, std::index_sequence_for<Params...>());
-  const SimLaunch launch = {{grid.x, grid.y, grid.z},
-                            {block.x, block.y, block.z},
-                            {1, 1, 1},
-                            bytes,
-                            reinterpret_cast<const void*>(kernel),
-                            0,
-                            nullptr,
-                            file,
-                            line};
+  const SimLaunch launch =
+      gemmlab_sim::launch_of(reinterpret_cast<const void*>(kernel), grid, block, bytes, file, line);
   return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
 }
 template <class... Params>

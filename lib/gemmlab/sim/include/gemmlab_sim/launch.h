@@ -42,6 +42,28 @@ struct cudaLaunchConfig_t {
 
 namespace gemmlab_sim {
 
+// While one lives, the host may use device memory, as CUDA's own functions and libraries do.
+struct OpenMemory {
+  OpenMemory() { sim_open_memory(1); }
+  ~OpenMemory() { sim_open_memory(0); }
+  OpenMemory(const OpenMemory&) = delete;
+  OpenMemory& operator=(const OpenMemory&) = delete;
+};
+
+// Of the device that the simulator stands in for; `attribute` is one that it knows.
+inline int device_attribute(cudaDeviceAttr attribute) {
+  int value = 0;
+  sim_device_attribute(&value, attribute, 0);
+  return value;
+}
+
+// A launch without a cluster, of which nothing else is asked.
+inline SimLaunch launch_of(const void* kernel, dim3 grid, dim3 block, size_t bytes,
+                           const char* file = nullptr, int line = 0) {
+  const SimIndex blocks = {grid.x, grid.y, grid.z}, threads = {block.x, block.y, block.z};
+  return {blocks, threads, {1, 1, 1}, bytes, kernel, 0, nullptr, file, line};
+}
+
 // A kernel with the arguments of one launch. A thread of the grid calls it with copies of them.
 template <class... Params>
 struct Call {
@@ -77,16 +99,10 @@ template <class... Params, class... Args>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                Args&&... args) {
   gemmlab_sim::Call<Params...> call{kernel, {static_cast<Args&&>(args)...}};
-  const dim3 grid = config->gridDim, block = config->blockDim;
-  const SimLaunch launch = {{grid.x, grid.y, grid.z},
-                            {block.x, block.y, block.z},
-                            gemmlab_sim::cluster_of(*config),
-                            config->dynamicSmemBytes,
-                            reinterpret_cast<const void*>(kernel),
-                            gemmlab_sim::is_dependent(*config),
-                            nullptr,
-                            nullptr,
-                            0};
+  SimLaunch launch = gemmlab_sim::launch_of(reinterpret_cast<const void*>(kernel), config->gridDim,
+                                            config->blockDim, config->dynamicSmemBytes);
+  launch.cluster = gemmlab_sim::cluster_of(*config);
+  launch.dependent = gemmlab_sim::is_dependent(*config);
   return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
 }
 
@@ -141,9 +157,8 @@ cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
 // Memory of a kernel's arguments is this machine's own; streams order nothing.
 inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t) {
   unsigned char* byte = static_cast<unsigned char*>(memory);
-  sim_open_memory(1);
+  const gemmlab_sim::OpenMemory open;
   for (size_t i = 0; i < bytes; ++i) byte[i] = static_cast<unsigned char>(value);
-  sim_open_memory(0);
   return cudaSuccess;
 }
 

@@ -107,17 +107,9 @@ template <class K, class Grid = dim3, class Block = dim3>
 Configured<K> configured(K kernel, const Grid& blocks, const Block& threads, size_t bytes = 0,
                          cudaStream_t = nullptr, const char* file = __builtin_FILE(),
                          int line = __builtin_LINE()) {
-  const dim3 grid = size_of(blocks), block = size_of(threads);
-  return {kernel,
-          {{grid.x, grid.y, grid.z},
-           {block.x, block.y, block.z},
-           {1, 1, 1},
-           bytes,
-           nullptr,
-           0,
-           kernel.name,
-           file,
-           line}};
+  SimLaunch launch = launch_of(nullptr, size_of(blocks), size_of(threads), bytes, file, line);
+  launch.name = kernel.name;
+  return {kernel, launch};
 }
 
 }  // namespace gemmlab_sim
