@@ -18,6 +18,7 @@ LOCAL = ("http://127.0.0.1:", "file:", "data:", "blob:")
 # Console messages that say something about the machine, not about the page.
 NOT_OURS = ("GPU stall", "WebGL")
 NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
+GIVEN_UP = "net::ERR_ABORTED"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,7 +39,7 @@ class Visit:
     def __post_init__(self):
         self.page.on("console", self._message)
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
-        self.page.on("requestfailed", lambda request: self.failed.append(request.url))
+        self.page.on("requestfailed", self._fail)
         self.page.on(
             "response",
             lambda r: self.failed.append(f"{r.status} {r.url}") if r.status >= 400 else 0,
@@ -48,6 +49,12 @@ class Visit:
     def _message(self, message):
         if message.type in ("error", "warning") and not any(w in message.text for w in NOT_OURS):
             self.console.append(f"{message.type}: {message.text}")
+
+    def _fail(self, request: Request):
+        # What a page still loads when one leaves it is given up by the browser, not refused to it
+        # (the search page asks for every page it found, for the lines around the word).
+        if request.failure != GIVEN_UP:
+            self.failed.append(f"{request.failure}: {request.url}")
 
     def _look(self, request: Request):
         if not request.url.startswith(LOCAL):
