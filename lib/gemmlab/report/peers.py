@@ -20,7 +20,7 @@ _LIBRARY = "cublaslt_best"
 def peers(gpu: str | None = None) -> Table:
     """Our best step and the best of the others against torch.matmul, by size and mode.
 
-    The others are cublasLt's best heuristic and kernels of CUTLASS, DeepGEMM and fast.cu, whose
+    The others are cuBLASLt's best heuristic and kernels of CUTLASS, DeepGEMM and fast.cu, whose
     best ones have a column each; a row in which one of them is ahead of us is quiet. Ratios are
     above 1 where torch.matmul is slower; after ± is half the distance from the 10th to the 90th
     percentile of the kernel's own times. Where nothing is recorded the table says so.
@@ -47,7 +47,7 @@ def peers(gpu: str | None = None) -> Table:
             quiet.append(len(rows))
         cells = (_speed(run), *_named(ours, built), *_named(others, built))
         rows.append((str(size), mode, *cells, *_each(run, built, names)))
-    head = (*_HEAD, "cublasLt", *names)
+    head = (*_HEAD, "cuBLASLt", *names)
     align = "ttntntn" + "n" * (1 + len(names))
     return Table(head, rows, align, _notes(result, built, section["environment"]), quiet)
 

@@ -79,12 +79,16 @@ def _bar(row: BenchRow) -> WalkBar:
     return WalkBar(label, spec.idea, row.tflops, row.ratio or 0.0, chapter_of(row.kernel))
 
 
+# M = N = K of the shares in a chapter's strip.
+_SIZE = 4096
+
+
 @dataclass(frozen=True)
 class Strip:
     """Where a chapter is: its part's steps as small bars, and what to read before it.
 
-    bars: (step, share of cuBLAS or None where it was not recorded). own: the chapter's steps, none
-    where it has no kernel.
+    bars: (step, share of cuBLAS at 4096, or None where it was not recorded). own: the chapter's
+    steps, none where it has no kernel.
     """
 
     place: Chapter
@@ -109,7 +113,7 @@ class Strip:
         if not self.own:
             return ""
         share = dict(self.bars)[self.own[-1]]
-        return "not recorded yet" if share is None else f"{show_share(share)} of cuBLAS"
+        return "not recorded yet" if share is None else f"{show_share(share)} of cuBLAS at {_SIZE}"
 
     @property
     def path(self) -> str:
@@ -191,7 +195,7 @@ def here(chapter: str) -> Strip:
         return Strip(place, (), ())
     shares: dict[str, float | None] = {}
     try:
-        rows = recorded_steps(measurements.load(family=family), 4096)
+        rows = recorded_steps(measurements.load(family=family), _SIZE)
         shares = {row.kernel: row.ratio for row in rows}
     except MeasurementError:  # a part without a recording has its steps all the same
         shares = {}

@@ -19,6 +19,8 @@ def describe(run: Shared) -> str:
     """The whole run: how long it takes, and when the tensor cores have nothing to do."""
     name = SCHEDULES[run.schedule]
     many = f"{run.tiles} tile{'s' * (run.tiles != 1)} of {run.depth} k tile{'s' * (run.depth != 1)}"
+    if run.schedule == "ping-pong":
+        many += " for each consumer"
     first, between, last = run.gaps()
     return (
         f"{name[0].upper()}{name[1:]}: {many} take {run.total:,} cycles of the model. The tensor "

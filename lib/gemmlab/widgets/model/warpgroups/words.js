@@ -11,7 +11,8 @@ const counted = (value) => value.toLocaleString("en");
 export function tellShared(run) {
   const name = SCHEDULES[run.schedule];
   const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-  const many = `${plural(run.tiles, "tile")} of ${plural(run.depth, "k tile")}`;
+  const each = run.schedule === "ping-pong" ? " for each consumer" : "";
+  const many = `${plural(run.tiles, "tile")} of ${plural(run.depth, "k tile")}${each}`;
   const [first, between, last] = run.gaps.map(counted);
   return `${name[0].toUpperCase()}${name.slice(1)}: ${many} take ${counted(run.total)} cycles of the ` +
     `model. The tensor cores work for ${counted(run.busy)} of them, ${run.percent} %, and are idle ` +
