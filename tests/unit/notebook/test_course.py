@@ -16,6 +16,7 @@ PAGES = {
     *("intro", "how_to_use", "map", "departures", "glossary", "coverage", "reference"),
     *("your_kernel", "bug_hunt", "workbench"),
 }
+MOST_WORDS, MOST_MINUTES = {True: 2000, False: 2500}, 25
 FIRST_PARTS = ("Before the first kernel", "Part I: SGEMM")
 
 
@@ -50,6 +51,13 @@ def test_the_core_of_part_one_takes_eight_hours_or_less():
     assert {one.name for one in first} >= {"primer", "sgemm_naive", "sgemm_async_copies"}
     assert sum(one.reading.rungs for one in first if one.reading) == 10
     assert minutes(first) <= 8 * 60
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_no_chapter_is_too_long(name):
+    one = chapter(name)
+    assert one.reading.words <= MOST_WORDS[one.core]
+    assert not one.core or one.reading.minutes <= MOST_MINUTES
 
 
 def test_the_strip_says_core_or_deep_dive_how_long_and_what_to_read_before():
