@@ -108,6 +108,31 @@ def test_deferring_closes_the_gap(page):
     assert int(chart.get_attribute("aria-valuenow")) > 0
 
 
+def test_k_tiles_are_numbered_within_their_tile_of_c(page):
+    widget = of(page, "WarpgroupTimeline")
+    widget.get_by_label("Schedule").select_option("persistent")
+    numbers = widget.locator(".gl-tl-main .gl-tl-products").all_inner_texts()
+    assert numbers == ["0", "1", "2", "3"] * 3
+    expect(widget.locator(".gl-tl-name", has_text="C of")).to_have_count(0)
+    expect(widget.locator(".gl-tl-name", has_text="stage")).to_have_count(0)
+    widget.get_by_label("show the ring's stages").check()
+    expect(widget.locator(".gl-tl-name", has_text="stage")).to_have_count(4)
+    expect(widget.locator(".gl-tl-key")).to_contain_text("may be overwritten")
+    widget.get_by_label("show the ring's stages").uncheck()
+    # Deferred, a store lies beside products, so it has a lane; nothing is drawn twice.
+    widget.get_by_label("Schedule").select_option("deferred")
+    expect(widget.locator(".gl-tl-name", has_text="C of")).to_have_count(2)
+    expect(widget.locator(".gl-tl-store")).to_have_count(1 + 2 * 3)
+
+
+def test_a_short_gap_can_be_seen(page):
+    widget = of(page, "WarpgroupTimeline")
+    widget.get_by_label("Schedule").select_option("barrier")
+    gaps = widget.locator(".gl-tl-main .gl-tl-idle")
+    widths = [gap.bounding_box()["width"] for gap in gaps.all()]
+    assert len(widths) == 13 and min(widths) >= 5
+
+
 def test_multicast_shares_what_both_need(page):
     widget = of(page, "MulticastMap")
     now = widget.locator(".gl-figure-now b")
