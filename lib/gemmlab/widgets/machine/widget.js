@@ -117,8 +117,9 @@ function units(config, g) {
     const boxes = g.units[name];
     const [x, y, w] = boxes[0];
     const column = boxes.length > 1;
-    const label = name === "shared" ? `<text x="${x + 8}" y="${y + 18}">${title}</text>`
-      : column ? `<text x="${x + w / 2}" y="${y - 7}" text-anchor="middle">${title}</text>`
+    const label = name === "shared" ? `<text x="${x + 6}" y="${y + 18}">${title}</text>`
+      : column ? `<text x="${Math.min(x + w / 2, g.sm[0] + g.sm[2] - 6 - 3.4 * title.length)}" ` +
+        `y="${y - 7}" text-anchor="middle">${title}</text>`
         : `<text x="${x + w / 2}" y="${y + boxes[0][3] / 2 + 4.5}" text-anchor="middle">${title}</text>`;
     return `<g class="gl-m-unit${used.has(name) ? "" : " gl-m-unused"}" data-unit="${name}" ` +
       `role="button" tabindex="${index ? -1 : 0}" data-row="0" data-col="${index}" ` +
@@ -240,7 +241,8 @@ function mount(root, config, initial, changed) {
     h("div", { class: "gl-caption" }, inline(config.caption)),
     key, box, time.el, now,
     h("div", { class: "gl-m-numbers" }, pairs(config.numbers).map((pair) =>
-      h("div", {}, pair.map((one) => reading(...one))))),
+      h("div", {}, pair.map(([label, ...values]) =>
+        reading(label.replace(/(for each byte) .*/, "$1"), ...values))))),
     about, h("div", { class: "gl-feet" }, h("details", { class: "gl-more" },
       h("summary", {}, "The model"), h("div", { class: "gl-legend" }, config.model)))));
   new ResizeObserver(draw).observe(box);
