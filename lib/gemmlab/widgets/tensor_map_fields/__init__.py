@@ -29,7 +29,8 @@ class TensorMapFields(Widget):
     Each field opens to its unit, its rule and what a wrong value does. rows, columns, row_stride,
     box_rows, box_columns, dtype, swizzle, address: as in `layouts.Arguments`; values
     that would be refused can be shown as well. row_stride None: the least allowed. shown: the
-    field that is open at first. caption: one question, with `code` and **bold**.
+    field that is open at first (default: "globalStrides" of a map that is taken, of one that is
+    refused none, as its field says why). caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
 
@@ -47,11 +48,14 @@ class TensorMapFields(Widget):
         dtype: str = "bf16",
         swizzle: str = "128B",
         address: int | None = None,
-        shown: str = "globalStrides",
+        shown: str | None = None,
         caption: str = "",
     ) -> None:
-        Arguments(rows, columns, box_rows, box_columns, dtype, swizzle, row_stride, address)
-        choice("shown", shown, words.FIELDS)
+        asked = Arguments(rows, columns, box_rows, box_columns, dtype, swizzle, row_stride, address)
+        if shown is None:
+            shown = "" if asked.problems() else "globalStrides"
+        else:
+            choice("shown", shown, words.FIELDS)
         text("caption", caption)
         addresses = [[name, value] for name, value in ADDRESSES.items()]
         if address is not None and address not in ADDRESSES.values():
