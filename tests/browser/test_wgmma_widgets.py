@@ -115,10 +115,10 @@ def test_k_tiles_are_numbered_within_their_tile_of_c(page):
     assert numbers == ["0", "1", "2", "3"] * 3
     expect(widget.locator(".gl-tl-name", has_text="C of")).to_have_count(0)
     expect(widget.locator(".gl-tl-name", has_text="stage")).to_have_count(0)
-    widget.get_by_label("show the ring's stages").check()
+    widget.get_by_label("show the stages").check()
     expect(widget.locator(".gl-tl-name", has_text="stage")).to_have_count(4)
     expect(widget.locator(".gl-tl-key")).to_contain_text("may be overwritten")
-    widget.get_by_label("show the ring's stages").uncheck()
+    widget.get_by_label("show the stages").uncheck()
     # Deferred, a store lies beside products, so it has a lane; nothing is drawn twice.
     widget.get_by_label("Schedule").select_option("deferred")
     expect(widget.locator(".gl-tl-name", has_text="C of")).to_have_count(2)

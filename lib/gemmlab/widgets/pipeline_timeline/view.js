@@ -55,7 +55,7 @@ function laneRow([name, bars], run, scale, width) {
     h("div", { class: "gl-tl-track" }, bars.map((bar) => {
       const part = (bar.end - bar.begin) / scale;
       const text = barText(bar, name, run, part * width);
-      const brief = bar.state === "idle" && part * width < 12 ? " gl-tl-brief" : "";
+      const brief = bar.state === "idle" && part * width < 8 ? " gl-tl-brief" : "";
       return h("span", {
         class: `gl-tl-bar gl-tl-${bar.state}${brief}`, "data-begin": bar.begin, "data-end": bar.end,
         style: `left:${(100 * bar.begin) / scale}%;width:${100 * part}%`,

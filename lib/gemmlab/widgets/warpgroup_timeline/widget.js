@@ -115,7 +115,7 @@ function mount(root, config, initial, changed) {
     h("div", { class: "gl-row gl-tl-controls" }, schedule.el, steps.map((one) => one.el)),
     h("div", { class: "gl-row" }, play.el,
       h("div", { class: "gl-tl-stats" }, stats.map((one) => one.el)),
-      h("label", { class: "gl-tl-ring" }, stages, " show the ring's stages")),
+      h("label", { class: "gl-tl-ring" }, stages, " show the stages")),
     reading, key, picture.el, h("div", { class: "gl-tl-now" }, when, words),
     h("div", { class: "gl-feet" },
       h("details", { class: "gl-more" }, h("summary", {}, "Other times"),
