@@ -203,19 +203,23 @@ function mount(root, config, initial, changed) {
 
   const right = h("div", { class: "gl-t-right gl-views" }, h("b", {}, "The box in shared memory ",
     h("span", { class: "gl-legend" }, "in lines of 32 banks")), tile);
+  // What is not the page's subject is folded: the place of the box, or the tile's.
+  const begins = state.start !== 0 || state.dtype !== "bf16";
+  const place = [controls.box_rows.el,
+    h("div", { class: "gl-steps" }, controls.x.el, controls.y.el)];
+  const tile_ = [controls.dtype.el, controls.start.el];
   const row = (...parts) => h("div", { class: "gl-row" }, parts);
   root.append(h("div", { class: "gl-card gl-tma" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     row(controls.swizzle.el, controls.box_columns.el),
-    row(controls.box_rows.el, h("div", { class: "gl-steps" }, controls.x.el, controls.y.el), load),
+    row(...(begins ? tile_ : place), load),
     counts.el, key,
     h("div", { class: "gl-t-two" },
       h("div", { class: "gl-t-left" }, h("b", {}, "The matrix"), area), right, layer),
     h("div", { class: "gl-t-words" }, reading, start), hint,
     h("div", { class: "gl-feet" },
-      h("details", { class: "gl-more", open: state.start !== 0 || state.dtype !== "bf16" },
-        h("summary", {}, "Elements, and where the tile begins"),
-        row(controls.dtype.el, controls.start.el)),
+      h("details", { class: "gl-more" }, h("summary", {}, begins ? "The box's rows and its place"
+        : "Elements, and where the tile begins"), row(...(begins ? place : tile_))),
       h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
         h("div", { class: "gl-legend" }, LEGEND)))));
   let width = 0;
