@@ -1,6 +1,6 @@
 // The pictures of MbarrierTimeline: lanes over time with a cursor, and the state of the barriers.
 import { h } from "../shared/dom.js";
-import { keyOf } from "../pipeline_timeline/view.js";
+import { keyOf } from "../pipeline_timeline/key.js";
 import { barrierKey, BOX, countsOf } from "../model/mbarrier/model.js";
 import { waitingAt } from "../model/mbarrier/run.js";
 import { digits } from "../model/mbarrier/words.js";

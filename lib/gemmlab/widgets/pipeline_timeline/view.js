@@ -2,13 +2,6 @@
 import { h, uid } from "../shared/dom.js";
 import { cycles, PIPES } from "../model/pipeline/words.js";
 
-// The key above the picture: of the looks [state, text] those that it has now.
-export function keyOf(looks, lanes, ...more) {
-  const seen = new Set(lanes.flatMap(([, bars]) => bars.map((bar) => bar.state)));
-  return [...looks.filter(([state]) => seen.has(state)), ...more].map(([state, text]) =>
-    h("span", {}, h("i", { class: `gl-tl-bar gl-tl-${state}` }), text));
-}
-
 // Values that a range runs through: round ones, and those that the page gives.
 const ROUND = [0, 16, 32, 64, 96, 128, 192, 256, 384, 512, 640, 800, 1024, 1280, 1536, 1792, 2048,
   2560, 3072, 4096, 5120, 6144, 8192];

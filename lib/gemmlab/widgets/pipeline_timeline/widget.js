@@ -4,7 +4,8 @@ import { oneOf, whole } from "../shared/link.js";
 import { player } from "../shared/play.js";
 import { lanesOf, simulate } from "../model/pipeline/model.js";
 import { cycles, describe, moment, paceText, PIPES, SCHEMES } from "../model/pipeline/words.js";
-import { chart, keyOf, range } from "./view.js";
+import { keyOf } from "./key.js";
+import { chart, range } from "./view.js";
 
 const TIMES = [["issue", "issue", 0], ["latency", "latency", 0], ["products", "products", 16]];
 

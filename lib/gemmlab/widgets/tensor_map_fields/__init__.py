@@ -52,9 +52,7 @@ class TensorMapFields(Widget):
         caption: str = "",
     ) -> None:
         asked = Arguments(rows, columns, box_rows, box_columns, dtype, swizzle, row_stride, address)
-        if shown is None:
-            shown = "" if asked.problems() else "globalStrides"
-        else:
+        if shown is not None:
             choice("shown", shown, words.FIELDS)
         text("caption", caption)
         addresses = [[name, value] for name, value in ADDRESSES.items()]
@@ -75,7 +73,7 @@ class TensorMapFields(Widget):
                 "dtype": dtype,
                 "swizzle": swizzle,
                 "address": address,
-                "shown": shown,
+                "shown": _shown(asked) if shown is None else shown,
             },
         )
 
@@ -114,3 +112,8 @@ class TensorMapFields(Widget):
     def png(self) -> bytes:
         """The picture in few colours."""
         return png_bytes(self.figure(), 24)
+
+
+def _shown(asked: Arguments) -> str:
+    """The field that is open at first: none of a map that is refused, as its field says why."""
+    return "" if asked.problems() else "globalStrides"

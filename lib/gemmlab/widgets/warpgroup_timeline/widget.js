@@ -4,7 +4,8 @@ import { oneOf, whole } from "../shared/link.js";
 import { player } from "../shared/play.js";
 import { shareCores, warpgroupLanes } from "../model/warpgroups/model.js";
 import { SCHEDULES, tellShared, tellShareMoment } from "../model/warpgroups/words.js";
-import { chart, keyOf, range } from "../pipeline_timeline/view.js";
+import { keyOf } from "../pipeline_timeline/key.js";
+import { chart, range } from "../pipeline_timeline/view.js";
 
 const TIMES = [["products", "products", 64], ["latency", "latency", 0], ["end", "storing C", 64]];
 const LOOKS = [["products", "products of consumer 0"], ["second", "consumer 1"],
