@@ -49,8 +49,16 @@ def pick(page: Page, mistake: str) -> None:
     page.get_by_label("Mistake").select_option(mistake)
 
 
-def test_it_opens_at_the_end_of_the_first_phase(show):
+def test_it_opens_at_its_first_event(show):
     page = show()
+    expect(page.locator(".gl-mb-event b")).to_have_text("Event 1 of 67, at 0")
+    expect(page.locator(".gl-tl-key")).not_to_contain_text("goes wrong")
+    pick(page, "bytes_few")
+    expect(page.locator(".gl-tl-key")).to_contain_text("goes wrong")
+
+
+def test_the_end_of_the_first_phase(show):
+    page = show(event=14)
     expect(words(page)).to_contain_text("complete_tx of 4,096 bytes at full[0]: box B of tile 0")
     expect(page.locator(".gl-mb-event b")).to_have_text("Event 15 of 67, at 1,040")
     cells = row(page, "full[0]").locator("td")
@@ -65,7 +73,7 @@ def test_it_opens_at_the_end_of_the_first_phase(show):
 
 
 def test_one_event_forward_and_back(show):
-    page = show()
+    page = show(event=14)
     button(page, "one event back").click()
     expect(words(page)).to_contain_text("box A of tile 0 has landed")
     expect(row(page, "full[0]").locator("td").last).to_have_text("warps 1, 2 (0)")
@@ -76,7 +84,7 @@ def test_one_event_forward_and_back(show):
 
 
 def test_an_arrival_that_ends_a_phase_goes_through_0(show):
-    page = show()
+    page = show(event=14)
     expect(words(page)).not_to_be_empty()
     for _ in range(10):
         button(page, "one event forward").click()
@@ -89,7 +97,7 @@ def test_the_arrow_keys_and_the_slider(show):
     slider = page.get_by_role("slider", name="event")
     slider.focus()
     page.keyboard.press("Home")
-    expect(words(page)).to_contain_text("Thread 0 has initialised the barriers")
+    expect(words(page)).to_contain_text("Thread 0 has initialized the barriers")
     page.keyboard.press("ArrowRight")
     expect(words(page)).to_contain_text("The hardware treats the phase before as complete")
     assert "phase before as complete" in slider.get_attribute("aria-valuetext")
@@ -101,7 +109,7 @@ def test_the_arrow_keys_and_the_slider(show):
 
 
 def test_play_goes_on_by_itself_and_pauses(show):
-    page = show()
+    page = show(event=14)
     button(page, "▶ Play").click()
     # Without motion the run goes on in twelve steps.
     expect(page.locator(".gl-mb-event b")).not_to_contain_text("Event 15 of 67")
@@ -205,7 +213,7 @@ def test_it_can_be_touched(visit, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(
         '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        + MbarrierTimeline().to_html()
+        + MbarrierTimeline(event=14).to_html()
     )
     page = visit(path.as_uri(), width=390, has_touch=True, is_mobile=True).page
     button(page, "one event forward").tap()

@@ -63,7 +63,7 @@ def test_the_cursor_follows_the_mouse(show):
     bar = page.locator(".gl-tl-main .gl-tl-products").nth(2)
     bar.hover()
     expect(said(page, "FMA pipe")).to_contain_text("products of tile 2")
-    expect(said(page, "block 0")).to_contain_text("multiplies tile 2")
+    expect(said(page, "copy path")).to_have_text("idle")
     page.locator(".gl-tl-main .gl-tl-idle").nth(3).hover()
     expect(said(page, "FMA pipe")).to_contain_text("idle from")
     expect(said(page, "registers")).to_contain_text("tile 3, on its way")
@@ -75,10 +75,10 @@ def test_the_cursor_goes_from_change_to_change_by_keyboard(show):
     slider.focus()
     page.keyboard.press("Home")
     expect(slider).to_have_attribute("aria-valuenow", "0")
-    expect(said(page, "block 0")).to_have_text("issues the copy of tile 0, until 128")
+    expect(said(page, "copy path")).to_have_text("issue of the copy of tile 0, until 128")
     page.keyboard.press("ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "128")
-    expect(said(page, "block 0")).to_have_text("waits for the copy of tile 0 until 928")
+    expect(said(page, "registers")).to_have_text("tile 0, on its way until 928")
     page.keyboard.press("Shift+ArrowRight")
     expect(slider).to_have_attribute("aria-valuenow", "129")
     page.keyboard.press("ArrowLeft")
@@ -99,6 +99,8 @@ def test_stages_and_blocks_are_stepped(show):
         page.locator(".gl-tl-lane:not(.gl-tl-ghost) .gl-tl-name", has_text="buffer")
     ).to_have_count(4)
     expect(page.get_by_text("registers", exact=True)).to_have_count(0)
+    # A block that is alone has no lane: it does what the copy path and the pipe do.
+    expect(page.locator(".gl-tl-name", has_text="block")).to_have_count(0)
     page.get_by_role("group", name="blocks on the SM").get_by_role("button").last.click()
     expect(page.locator(".gl-tl-name", has_text="block")).to_have_count(2)
     other = page.get_by_role("radiogroup", name="Registers and buffers of")
@@ -112,15 +114,38 @@ def test_times_that_were_moved_are_not_the_page_s_any_more(show):
     page = show(issue=100, latency=700, products=1500, origin="Counted in a test.")
     origin = page.locator(".gl-tl-origin")
     expect(origin).to_contain_text("Counted in a test.")
+    times = page.locator("summary", has_text="Times: issue 100, latency 700, products 1,500 cycles")
+    times.click()
     latency = page.get_by_role("slider", name="latency, cycles")
     latency.focus()
     page.keyboard.press("ArrowRight")
     expect(latency).to_have_attribute("aria-valuetext", "800 cycles")
     expect(origin).to_contain_text("not the page's")
+    expect(page.locator(".gl-tl-field", has_text="latency")).to_contain_text("800 cycles")
     expect(page.locator(".gl-tl-reading")).to_contain_text("latency 800")
     page.get_by_role("button", name="Back to the page's times").click()
     expect(origin).to_contain_text("Counted in a test.")
     expect(page.locator(".gl-tl-reading")).to_contain_text("latency 700")
+
+
+def test_the_key_has_what_the_picture_has(show):
+    page = show()
+    key = page.locator(".gl-tl-key")
+    expect(key).to_contain_text("FMA pipe idle")
+    expect(key).not_to_contain_text("the scheme before")
+    pick(page, "cp.async")
+    expect(key).to_contain_text("the scheme before")
+    expect(key).not_to_contain_text("store to shared memory")
+
+
+def test_no_cursor_strikes_through_a_number(show):
+    """A number lies above the cursor, and has a ground of its own."""
+    page = show()
+    on_top = """(e) => { const style = getComputedStyle(e);
+      return [style.zIndex > getComputedStyle(document.querySelector(".gl-tl-cursor")).zIndex,
+        style.backgroundColor !== "rgba(0, 0, 0, 0)"]; }"""
+    for number in page.locator(".gl-tl-bar b").all():
+        assert number.evaluate(on_top) == [True, True], number.inner_text()
 
 
 def test_the_model_is_stated(show):

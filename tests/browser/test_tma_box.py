@@ -72,6 +72,8 @@ def test_one_choice_solves_it(show):
 
 def test_a_tile_that_begins_elsewhere(show):
     page = show(swizzle="128B")
+    expect(page.get_by_label("Tile begins")).to_be_hidden()
+    page.get_by_text("Elements, and where the tile begins").click()
     page.get_by_label("Tile begins").select_option("128")
     assert stats(page)[3] == "128"
     expect(page.locator(".gl-t-start")).to_contain_text("reads 128 of 128 chunks wrong")
@@ -101,6 +103,7 @@ def test_it_may_open_refused(show):
     page = show(swizzle="32B")
     expect(reading(page)).to_contain_text("cuTensorMapEncodeTiled refuses it")
     expect(page.get_by_text("The box in shared memory")).to_be_hidden()
+    page.get_by_text("Elements, and where the tile begins").click()
     page.get_by_label("Elements").select_option("uint8")
     expect(reading(page)).to_contain_text("got 64 uint8: 64 bytes a row, more than the 32")
     choose(page, "Box columns (BK)", "32")
@@ -209,9 +212,13 @@ def test_fields_follow_what_is_typed(show):
     expect(field(page, "globalStrides")).to_contain_text("{208}")
     page.get_by_label("Row stride").fill("100")
     expect(field(page, "globalStrides")).to_contain_text("✗ refused")
-    expect(page.locator(".gl-hint")).to_contain_text("copy the matrix into rows of 104 elements")
+    # The banner says which argument; why stands in the argument, once.
+    expect(page.locator(".gl-hint")).to_contain_text("refuses it, because of globalStrides.")
+    expect(page.get_by_text("copy the matrix into rows of 104 elements")).to_have_count(1)
+    expect(page.get_by_label("Row stride")).to_have_attribute("aria-invalid", "true")
     page.get_by_label("Row stride").fill("")
     expect(page.locator(".gl-hint")).to_contain_text("Taken.")
+    expect(page.get_by_label("Row stride")).to_have_attribute("aria-invalid", "false")
     page.get_by_label("Box rows").fill("x")
     expect(page.locator(".gl-hint")).to_contain_text('box_rows: got "x", expected a number')
     expect(page.get_by_label("Box rows")).to_have_value("x")
@@ -219,7 +226,8 @@ def test_fields_follow_what_is_typed(show):
     expect(field(page, "boxDim")).to_contain_text("✗ refused")
     page.get_by_label("Matrix begins").select_option("2 bytes past it")
     expect(field(page, "globalAddress")).to_contain_text("0x7f0000000002")
-    expect(page.locator(".gl-hint")).to_contain_text("copy the matrix to an aligned address")
+    expect(page.locator(".gl-hint")).to_contain_text("because of globalAddress and boxDim")
+    expect(field(page, "globalAddress")).to_contain_text("copy the matrix to an aligned address")
 
 
 def test_what_was_no_number_is_put_back(show):
@@ -228,6 +236,15 @@ def test_what_was_no_number_is_put_back(show):
     page.keyboard.press("Tab")
     expect(page.get_by_label("Box rows")).to_have_value("128")
     expect(page.locator(".gl-hint")).to_contain_text("Taken.")
+
+
+def test_what_is_refused_is_not_explained_before_one_asks(show):
+    page = show(TensorMapFields, columns=100, row_stride=100)
+    expect(page.locator(".gl-f-field[open]")).to_have_count(0)
+    why = page.get_by_text("copy the matrix into rows of 104 elements")
+    expect(why).to_be_hidden()
+    page.locator("[data-field='globalStrides']").click()
+    expect(why).to_be_visible()
 
 
 def test_one_field_is_open(show):

@@ -91,7 +91,7 @@ def test_the_thread_of_a_sum_is_found(page):
     expect(widget.locator(".gl-ws-cell").nth(9)).to_have_attribute("aria-pressed", "true")
     widget.locator(".gl-ws-all").focus()
     page.keyboard.press("ArrowDown")
-    expect(widget.locator(".gl-beside .gl-label")).to_contain_text("rows 24 to 31")
+    expect(widget.locator(".gl-beside .gl-label").last).to_contain_text("rows 24 to 31")
 
 
 def test_deferring_closes_the_gap(page):
@@ -108,6 +108,31 @@ def test_deferring_closes_the_gap(page):
     assert int(chart.get_attribute("aria-valuenow")) > 0
 
 
+def test_k_tiles_are_numbered_within_their_tile_of_c(page):
+    widget = of(page, "WarpgroupTimeline")
+    widget.get_by_label("Schedule").select_option("persistent")
+    numbers = widget.locator(".gl-tl-main .gl-tl-products").all_inner_texts()
+    assert numbers == ["0", "1", "2", "3"] * 3
+    expect(widget.locator(".gl-tl-name", has_text="C of")).to_have_count(0)
+    expect(widget.locator(".gl-tl-name", has_text="stage")).to_have_count(0)
+    widget.get_by_label("show the stages").check()
+    expect(widget.locator(".gl-tl-name", has_text="stage")).to_have_count(4)
+    expect(widget.locator(".gl-tl-key")).to_contain_text("may be overwritten")
+    widget.get_by_label("show the stages").uncheck()
+    # Deferred, a store lies beside products, so it has a lane; nothing is drawn twice.
+    widget.get_by_label("Schedule").select_option("deferred")
+    expect(widget.locator(".gl-tl-name", has_text="C of")).to_have_count(2)
+    expect(widget.locator(".gl-tl-store")).to_have_count(1 + 2 * 3)
+
+
+def test_a_short_gap_can_be_seen(page):
+    widget = of(page, "WarpgroupTimeline")
+    widget.get_by_label("Schedule").select_option("barrier")
+    gaps = widget.locator(".gl-tl-main .gl-tl-idle")
+    widths = [gap.bounding_box()["width"] for gap in gaps.all()]
+    assert len(widths) == 13 and min(widths) >= 5
+
+
 def test_multicast_shares_what_both_need(page):
     widget = of(page, "MulticastMap")
     now = widget.locator(".gl-figure-now b")
@@ -121,6 +146,39 @@ def test_multicast_shares_what_both_need(page):
     )
     pick(page, "MulticastMap", "2 x 2")
     expect(widget.locator(".gl-mm-block")).to_have_count(4)
+
+
+def test_what_two_blocks_ask_for_is_drawn_twice(page):
+    widget = of(page, "MulticastMap")
+    pick(page, "MulticastMap", "2 x 1")
+    pick(page, "MulticastMap", "each for itself")
+    parts = widget.locator(".gl-mm-part")
+    # The rows of A of either block, and the columns of B for each of them.
+    assert parts.evaluate_all("all => all.map((e) => e.dataset.block)") == ["0", "0", "1", "1"]
+    expect(widget.locator(".gl-mm-end")).to_have_count(4)
+    pick(page, "MulticastMap", "multicast")
+    expect(parts).to_have_count(4)
+    expect(widget.locator(".gl-mm-end")).to_have_count(6)
+    expect(widget.locator(".gl-key > span")).to_have_count(2)
+
+
+def test_the_slider_says_which_thread_it_is_at(page):
+    widget = of(page, "WarpgroupSums")
+    widget.get_by_role("slider").focus()
+    page.keyboard.press("Home")
+    before = widget.locator(".gl-ws-now").inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(widget.locator(".gl-ws-now")).not_to_have_text(before)
+    expect(widget.locator(".gl-ws-all")).to_contain_text("8 columns")
+
+
+def test_the_key_of_an_operand_has_only_what_occurs(page):
+    widget = of(page, "WgmmaOperand")
+    pick(page, "WgmmaOperand", "K-major")
+    expect(widget.locator(".gl-wo-keys")).not_to_contain_text("another piece")
+    widget.get_by_label("stride").select_option("512")
+    expect(widget.locator(".gl-wo-keys")).to_contain_text("another piece")
+    widget.get_by_role("button", name="The right descriptor").click()
 
 
 @pytest.mark.parametrize(

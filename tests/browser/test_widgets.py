@@ -251,7 +251,30 @@ def test_trace_view_tells_about_lanes_words_and_sectors(show, traces):
     naive.locator(".gl-sectors [data-row]").first.focus()
     press(page, "ArrowDown")
     expect(hint.last).to_contain_text("Lane 2 asks for 4 of the 32 bytes")
-    expect(naive.locator(".gl-lanes .gl-hot")).to_have_text("2")
+    expect(naive.locator(".gl-sectors .gl-hot")).to_have_text(["2"])
+    # Sectors have no banks to lead to, so no strip of lanes stands above them.
+    expect(naive.locator(".gl-lanes")).to_have_count(0)
+
+
+def test_trace_view_says_which_lines_are_out_of_sight(show, traces):
+    page = show(TraceView(traces["sgemm_05_transposed_a"]))
+    head = page.locator(".gl-list-head")
+    lines = page.locator(".gl-srcline").count()
+    shown = page.locator(".gl-lines").evaluate(
+        """(list) => [...list.children].filter((e) => e.offsetTop + e.offsetHeight / 2
+             <= list.clientHeight).length"""
+    )
+    assert 0 < shown < lines
+    expect(head).to_contain_text(f"▼ {lines - shown} more below")
+    page.locator(".gl-lines").evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
+    expect(head).not_to_contain_text("below")
+    expect(head).to_contain_text("more above")
+
+
+def test_trace_view_numbers_a_group_of_words_once(show, traces):
+    page = show(TraceView(traces["sgemm_05_transposed_a"], "store4(&sB", op="ld.global"))
+    numbers = page.locator(".gl-sector .gl-asked").all_inner_texts()
+    assert numbers == [str(lane) for lane in range(32)]
 
 
 def test_a_trace_links_both_sides_of_a_finding(show):

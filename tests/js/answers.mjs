@@ -113,7 +113,7 @@ const answers = {
       lanes: lanes.map(([name, bars]) =>
         [name, bars.map((b) => [b.state, b.tile, b.begin, b.end])]),
       counts: [run.total, run.busy, run.percent, ...run.gaps],
-      reading: tellShared(run), moment: tellShareMoment(lanes, time),
+      reading: tellShared(run), moment: tellShareMoment(lanes, time, run.depth),
     };
   },
   operand({ o, given, step }) {

@@ -55,7 +55,7 @@ def test_random_runs_agree(ask):
         assert got == want, case
     moments = " ".join(text for answer in expected for _, text in answer["moment"])
     for words in ("waits with", "waits until", "packs", "stores tile", "asks for", "leaves", "done",
-                  "nothing yet", "idle from", "of consumer 1", "on its way", "there, read from",
+                  "nothing yet", "idle from", "consumer 1, until", "on its way", "there, read from",
                   "may be overwritten", "waits for its store"):  # fmt: skip
         assert words in moments, words
 

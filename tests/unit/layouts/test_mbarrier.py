@@ -228,13 +228,15 @@ def test_wrong_arguments(given, words):
 # --- the widget -----------------------------------------------------------------------------------
 
 
-def test_the_widget_opens_where_it_teaches():
+def test_the_widget_opens_at_the_mistake_or_at_the_start():
     shown = MbarrierTimeline()
-    assert shown.words.startswith("complete_tx of 4,096 bytes at full[0]: box B of tile 0")
+    assert shown.words.startswith("Thread 0 has initialized the barriers")
     assert shown.quotes == []
+    assert MbarrierTimeline(event=14).words.startswith(
+        "complete_tx of 4,096 bytes at full[0]: box B of tile 0"
+    )
     wrong = MbarrierTimeline(mistake="bytes_few")
     assert wrong.words.startswith("Warp 1 reads stage 0, where tile 0 should be")
-    assert MbarrierTimeline(event=0).words.startswith("Thread 0 has initialised the barriers")
 
 
 def test_the_widget_quotes_the_simulator():

@@ -84,7 +84,7 @@ def _init(run: Run, index: int, event: Event) -> str:
     counts = run.ring.counts
     empty = f", each empty[s] for {counts['empty']}" if "empty" in counts else ""
     return (
-        f"Thread 0 has initialised the barriers: each full[s] for "
+        f"Thread 0 has initialized the barriers: each full[s] for "
         f"{_many(counts['full'], 'arrival')} a phase{empty}. All are in phase 0, of parity 0."
     )
 

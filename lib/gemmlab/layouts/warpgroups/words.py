@@ -8,10 +8,10 @@ from __future__ import annotations
 from .model import SCHEDULES, Bar, Shared
 
 _HELD = {
-    "flight": "k tile {}, on its way until {}",
-    "full": "k tile {}, there, read from {} on",
-    "read": "k tile {}, read until {}",
-    "old": "k tile {}, may be overwritten",
+    "flight": "on its way until {}",
+    "full": "there, read from {} on",
+    "read": "read until {}",
+    "old": "may be overwritten",
 }
 
 
@@ -34,41 +34,50 @@ def moment(run: Shared, time: int) -> list[tuple[str, str]]:
     said = []
     for name, bars in run.lanes():
         now = next((bar for bar in bars if bar.begin <= time < bar.end), None)
-        said.append((name, _lane(name, now)))
+        said.append((name, _lane(name, now, run.depth)))
     return said
 
 
-def _lane(name: str, now: Bar | None) -> str:
+def _k_tile(tile: int, depth: int) -> str:
+    """A k tile by its number within its tile of C."""
+    return f"k tile {tile % depth} of tile {tile // depth}"
+
+
+def _lane(name: str, now: Bar | None, depth: int) -> str:
     kind = name.split(" ")[0]
     if kind == "stage":
-        return "nothing yet" if now is None else _HELD[now.state].format(now.tile, f"{now.end:,}")
+        if now is None:
+            return "nothing yet"
+        return f"{_k_tile(now.tile, depth)}, {_HELD[now.state].format(f'{now.end:,}')}"
     if now is None:
         return {"tensor": "idle", "C": "nothing leaves"}.get(kind, "done")
     if kind == "tensor":
-        return _cores(now)
+        return _cores(now, depth)
     if kind == "C":
         return f"tile {now.tile} leaves, until {now.end:,}"
-    return _actor(kind, now)
+    return _actor(kind, now, depth)
 
 
-def _cores(now: Bar) -> str:
+def _cores(now: Bar, depth: int) -> str:
     if now.state == "idle":
         return f"idle from {now.begin:,} to {now.end:,}"
     who = 1 if now.state == "second" else 0
-    return f"k tile {now.tile} of consumer {who}, until {now.end:,}"
+    return f"{_k_tile(now.tile, depth)}, consumer {who}, until {now.end:,}"
 
 
-def _actor(kind: str, now: Bar) -> str:
+def _actor(kind: str, now: Bar, depth: int) -> str:
     """The asking thread, or a consumer."""
     end = f"until {now.end:,}"
     if now.state == "issue":
-        return f"asks for k tile {now.tile}, {end}"
+        return f"asks for {_k_tile(now.tile, depth)}, {end}"
     if now.state == "wait":
         if now.tile < 0:
             return f"waits for its store, {end}"
-        return f"waits with k tile {now.tile}, {end}" if kind != "consumer" else f"waits {end}"
+        if kind == "consumer":
+            return f"waits {end}"
+        return f"waits with {_k_tile(now.tile, depth)}, {end}"
     if now.state == "pack":
         return f"packs the sums of tile {now.tile}, {end}"
     if now.state == "store":
         return f"stores tile {now.tile}, {end}"
-    return f"its products of k tile {now.tile} run, {end}"
+    return f"its products of {_k_tile(now.tile, depth)} run, {end}"

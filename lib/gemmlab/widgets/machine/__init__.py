@@ -61,7 +61,7 @@ class Machine(Widget):
                 "wide": _drawing(WIDE, found),
                 "narrow": _drawing(NARROW, found),
             },
-            state={"time": _opening(found), "unit": _subject(found)},
+            state={"time": 0, "unit": _subject(found)},
         )
 
     @property
@@ -205,12 +205,6 @@ def _drawing(given: dict[str, Any], f: Facts) -> dict[str, Any]:
     start, (_, y) = given["ways"]["registers-pipes"]
     reach = given["units"]["tensor"][0][0]
     return {**given, "ways": {**given["ways"], "registers-pipes": [start, [reach, y]]}}
-
-
-def _opening(f: Facts) -> int:
-    """The time that is shown first: tile 2 is half-way."""
-    begin, end = next((b, e) for kind, tile, b, e in f.events() if (kind, tile) == ("load", 2))
-    return (begin + end) // 2
 
 
 def _subject(f: Facts) -> str:

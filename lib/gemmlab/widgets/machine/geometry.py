@@ -14,7 +14,7 @@ NAMES = {
     "tma": "TMA",
     "l1": "L1, loads",
     "shared": "shared memory, 32 banks",
-    "scheduler": "sched.",
+    "scheduler": "scheduler",
     "registers": "registers",
     "fma": "FMA",
     "tensor": "tensor",

@@ -84,14 +84,42 @@ function banks(config, [x, y, w, tall]) {
   }).join("");
 }
 
+// Where the tiles' ways end, with heads that say in which direction: the way of C only where no
+// tile goes.
+export function heads(config, g) {
+  const { write = [], ...tiles } = config.moves;
+  const taken = new Set(Object.values(tiles).flat());
+  for (const way of write) {
+    const [name, back] = [way.replace(/^-/, ""), `-${way}`];
+    if (!taken.has(name) && !taken.has(back)) taken.add(way);
+  }
+  return [...taken].map((way) => {
+    const points = corners(g, [way]);
+    const [[x0, y0], [x, y]] = points.slice(-2);
+    const turn = Math.round(Math.atan2(y - y0, x - x0) * 180 / Math.PI);
+    return `<path class="gl-m-head" data-way="${way.replace(/^-/, "")}" ` +
+      `d="M0 0L-10 -6.5V6.5z" transform="translate(${x} ${y}) rotate(${turn})"/>`;
+  });
+}
+
+// A frame around what each of the four partitions has: a way that ends there serves all four.
+function columns(g) {
+  return Object.values(g.units).filter((boxes) => boxes.length > 1).map((boxes) => {
+    const [x, y, w] = boxes[0];
+    const [, last, , tall] = boxes.at(-1);
+    return rect("gl-m-column", [x - 2.5, y - 2.5, w + 5, last + tall - y + 5]);
+  }).join("");
+}
+
 function units(config, g) {
   const used = new Set(config.units.filter(([, , on]) => on).map(([name]) => name));
   return config.units.map(([name, title], index) => {
     const boxes = g.units[name];
     const [x, y, w] = boxes[0];
     const column = boxes.length > 1;
-    const label = name === "shared" ? `<text x="${x + 8}" y="${y + 18}">${title}</text>`
-      : column ? `<text x="${x + w / 2}" y="${y - 7}" text-anchor="middle">${title}</text>`
+    const label = name === "shared" ? `<text x="${x + 6}" y="${y + 18}">${title}</text>`
+      : column ? `<text x="${Math.min(x + w / 2, g.sm[0] + g.sm[2] - 6 - 3.4 * title.length)}" ` +
+        `y="${y - 7}" text-anchor="middle">${title}</text>`
         : `<text x="${x + w / 2}" y="${y + boxes[0][3] / 2 + 4.5}" text-anchor="middle">${title}</text>`;
     return `<g class="gl-m-unit${used.has(name) ? "" : " gl-m-unused"}" data-unit="${name}" ` +
       `role="button" tabindex="${index ? -1 : 0}" data-row="0" data-col="${index}" ` +
@@ -114,17 +142,31 @@ export function picture(config, g) {
   const [x, y, , tall] = g.sm;
   return `<svg viewBox="0 0 ${width} ${height}" width="${width}" role="group" ` +
     `aria-label="The machine">${rect("gl-m-sm", g.sm)}<text class="gl-m-name" x="${x + 12}" ` +
-    `y="${width < 400 ? y + 18 : y + tall - 10}">one SM</text>${all}${units(config, g)}${tokens}</svg>`;
+    `y="${width < 400 ? y + 18 : y + tall - 10}">one SM</text>${all}${columns(g)}` +
+    `${units(config, g)}${heads(config, g).join("")}${tokens}</svg>`;
 }
 
+// Bytes, and beside them what each of these bytes serves.
+const pairs = (list) => list.flatMap((one, i) => (i % 2 ? [] : [list.slice(i, i + 2)]));
+
 function mount(root, config, initial, changed) {
-  let state = initial;
+  let state = { ...initial, time: 0 }; // a run is watched from its start
   let g = null;
   const total = Math.max(...config.events.map((event) => event[3]));
   const time = scrub("model time", (next, done) => update({ time: next }, done));
   const box = h("div", { class: "gl-m-picture" });
   const now = h("div", { class: "gl-m-now" });
   const about = h("div", { class: "gl-m-unit-words", "aria-live": "polite" });
+  const mark = (kind, text) => {
+    const el = h("span", {});
+    el.innerHTML = `<svg width="26" height="14" aria-hidden="true">${kind === "unused"
+      ? `<g class="gl-m-unused">${rect("gl-m-box", [1, 1, 24, 12])}</g>`
+      : `<path class="gl-m-way gl-m-${kind}" d="M1 7H25"/>`}</svg>${text}`;
+    return el;
+  };
+  const key = h("div", { class: "gl-legend gl-key" }, mark("busy", "a tile moves"),
+    config.about.length ? mark("about", "what this step is about") : null,
+    mark("on", "other ways of this kernel"), mark("unused", "not used by this kernel"));
   const update = (change, done = true) => {
     state = { ...state, ...change };
     show();
@@ -197,10 +239,12 @@ function mount(root, config, initial, changed) {
 
   root.append(h("div", { class: "gl-card gl-machine" },
     h("div", { class: "gl-caption" }, inline(config.caption)),
-    box, time.el, now,
-    h("div", { class: "gl-numbers-now" }, config.numbers.map((one) => reading(...one))),
-    about, h("details", { class: "gl-m-model gl-legend" }, h("summary", {}, "The model"),
-      config.model)));
+    key, box, time.el, now,
+    h("div", { class: "gl-m-numbers" }, pairs(config.numbers).map((pair) =>
+      h("div", {}, pair.map(([label, ...values]) =>
+        reading(label.replace(/(for each byte) .*/, "$1"), ...values))))),
+    about, h("div", { class: "gl-feet" }, h("details", { class: "gl-more" },
+      h("summary", {}, "The model"), h("div", { class: "gl-legend" }, config.model)))));
   new ResizeObserver(draw).observe(box);
   draw();
   return (next) => {

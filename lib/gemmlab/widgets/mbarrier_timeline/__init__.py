@@ -25,7 +25,7 @@ class MbarrierTimeline(Widget):
     mode: "producer warp" (full[s] and empty[s]) or "syncthreads" (full[s] only; thread 0 refills
     after a __syncthreads()). mistake: a key of `layouts.mbarrier.mistakes(mode, consumers)`. tiles
     2 to 12, stages 2 to 4, consumers 2 to 4 warps that read; latency: of a copy, 20 to 2000. event:
-    the one that is shown first (default: the first that goes wrong, or the first end of a phase).
+    the one that is shown first (default: the first that goes wrong, else the run's first).
     caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
@@ -145,7 +145,7 @@ def simulated(mode: str, consumers: int) -> dict:
 def _event(event: int | None, shown: Run) -> int:
     """The event that is shown first."""
     if event is None:
-        return shown.lesson
+        return shown.lesson if shown.problems else 0
     last = len(shown.events) - 1
     return integer(
         "event", event, 0, last, allowed=f"allowed is an integer from 0 to {last} in this run"

@@ -1,18 +1,19 @@
 // The pictures of MbarrierTimeline: lanes over time with a cursor, and the state of the barriers.
 import { h } from "../shared/dom.js";
+import { keyOf } from "../pipeline_timeline/key.js";
 import { barrierKey, BOX, countsOf } from "../model/mbarrier/model.js";
 import { waitingAt } from "../model/mbarrier/run.js";
 import { digits } from "../model/mbarrier/words.js";
 
-const LEGEND = [
-  ["issue", "", "starts a copy"], ["flight", "", "copy on its way"], ["full", "2", "landed"],
-  ["read", "2", "reads tile 2"], ["bad", "2!", "goes wrong"], ["wait", "", "waits for a barrier"],
-];
-const SYNC = ["sync", "", "waits in __syncthreads()"];
+const LOOKS = [["issue", "starts a copy"], ["flight", "copy on its way"], ["full", "landed"],
+  ["read", "reads the tile"], ["bad", "goes wrong"], ["wait", "waits for a barrier"],
+  ["sync", "waits in __syncthreads()"]];
 
-export const legendOf = (mode) => h("div", { class: "gl-legend gl-tl-legend" },
-  [...LEGEND, ...(mode === "syncthreads" ? [SYNC] : [])].map(([state, text, words]) =>
-    h("span", {}, h("i", { class: `gl-tl-bar gl-tl-${state}` }, text), words)));
+// The key above the lanes: what they have now, and the two parities.
+export function keyNodes(run) {
+  const parity = (n) => h("span", {}, h("i", { class: `gl-tl-bar gl-mb-parity${n}` }), `parity ${n}`);
+  return [...keyOf(LOOKS, run.lanes), parity(0), parity(1)];
+}
 
 function tickSteps(scale, most) {
   const size = [1, 2, 5].flatMap((d) => [1, 10, 100, 1000].map((e) => d * e))
@@ -28,7 +29,7 @@ function barNode(bar, scale, width) {
   return h("span", {
     class: `gl-tl-bar gl-tl-${bar.state}`,
     style: `left:${(100 * bar.begin) / scale}%;width:${100 * part}%`,
-  }, text);
+  }, text ? h("b", {}, text) : "");
 }
 
 function laneNode([name, bars], stuck, run, scale, width) {
@@ -65,12 +66,14 @@ function barrierLane(run, name, stage, scale, width) {
   const key = barrierKey({ name, stage });
   return h("div", { class: "gl-tl-lane gl-mb-lane", "data-barrier": key, "data-name": name },
     h("span", { class: "gl-tl-name" }, key),
-    h("div", { class: "gl-tl-track" }, phasesOf(run, key).map(({ phase, begin, end }) => {
+    h("div", { class: "gl-tl-track" }, phasesOf(run, key).map(({ phase, begin, end: over }) => {
+      const end = over === run.total ? scale : over; // nothing ends it
       const room = ((end - begin) / scale) * width;
       return h("span", {
         class: `gl-tl-bar gl-mb-parity${phase % 2}`,
         style: `left:${(100 * begin) / scale}%;width:${(100 * (end - begin)) / scale}%`,
-      }, room > 130 ? `phase ${phase}, parity ${phase % 2}` : room > 10 ? String(phase) : "");
+      }, room > 10 ? h("b", {}, room > 130 ? `phase ${phase}, parity ${phase % 2}`
+        : room > 52 ? `phase ${phase}` : String(phase)) : "");
     })), h("span", { class: "gl-mb-side" }));
 }
 
@@ -93,13 +96,13 @@ export function laneChart(move) {
   function draw(next, words) {
     run = next;
     scale = run.total * 1.05 || 100;
-    const width = Math.max(120, el.clientWidth - 84 - 130);
+    const width = Math.max(120, el.clientWidth - 84 - 150);
     const stuck = run.events.at(-1).kind === "stuck"
       ? waitingAt(run, run.events.length - 1).map((e) => e.actor) : [];
     rows.replaceChildren(
       ...run.lanes.map((lane) => laneNode(lane, stuck.includes(lane[0]), run, scale, width)),
       h("div", { class: "gl-tl-lane gl-mb-heads" }, h("span"), h("span"),
-        h("span", { class: "gl-mb-side" }, "arrived, bytes to come")),
+        h("span", { class: "gl-mb-side" }, h("span", {}, "arrived ●"), h("span", {}, "bytes to come"))),
       ...Object.keys(countsOf(run.ring)).flatMap((name) =>
         Array.from({ length: run.ring.stages }, (_, stage) =>
           barrierLane(run, name, stage, scale, width))),

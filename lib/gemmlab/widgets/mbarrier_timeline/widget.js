@@ -4,7 +4,7 @@ import { oneOf, whole } from "../shared/link.js";
 import { player } from "../shared/play.js";
 import { runRing } from "../model/mbarrier/run.js";
 import { digits, outcomeOf, tellEvent } from "../model/mbarrier/words.js";
-import { barrierTables, laneChart, legendOf } from "./view.js";
+import { barrierTables, keyNodes, laneChart } from "./view.js";
 
 const LATENCIES = [20, 50, 100, 200, 400, 700, 1000, 1300, 1600, 2000];
 const PLAY_S = 12; // a whole run
@@ -94,7 +94,8 @@ function mount(root, config, initial, changed) {
   const choose = (change) => {
     play.stop();
     state = { ...state, ...change };
-    state.event = ringOf(config, state).run.lesson;
+    const { run, index } = ringOf(config, state);
+    state.event = run.problems.length ? run.lesson : index;
     render();
     changed(state);
   };
@@ -119,8 +120,9 @@ function mount(root, config, initial, changed) {
   });
   const walk = eventWalk(move, play);
   const picture = laneChart((index) => { play.stop(); move(index); });
+  const key = h("div", { class: "gl-legend gl-key gl-tl-key" });
   const verdict = h("div", { class: "gl-mb-verdict", role: "status" });
-  const wrong = h("button", { type: "button", class: "gl-tl-back", onclick: () => {
+  const wrong = h("button", { type: "button", class: "gl-plain", onclick: () => {
     play.stop();
     move(model.run.lesson);
   } }, "Show where");
@@ -153,6 +155,7 @@ function mount(root, config, initial, changed) {
     latency.set(state.latency);
     verdict.replaceChildren(h("strong", { class: good ? "gl-good" : "gl-bad" },
       good ? "✓ " : "✕ "), outcomeOf(run), " ", wrong);
+    key.replaceChildren(...keyNodes(run));
     picture.draw(run, outcomeOf(run));
     simulator.hidden = says.hidden = state.mistake === "none";
     simulator.replaceChildren(...(simulator.hidden ? [] : simulatorNode(config, state)));
@@ -161,12 +164,10 @@ function mount(root, config, initial, changed) {
 
   root.append(h("div", { class: "gl-card gl-timeline gl-mbarrier" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    h("div", { class: "gl-row" }, mistake.el, stages.el, latency.el), verdict, picture.el,
+    h("div", { class: "gl-row" }, stages.el, latency.el, mistake.el), verdict, key, picture.el,
     walk.el, h("div", { class: "gl-mb-event", "aria-live": "polite" }, when, words),
     h("div", { class: "gl-feet" }, says,
       h("details", { class: "gl-more" }, h("summary", {}, "The barriers in numbers"), tables),
-      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
-        legendOf(config.mode)),
       h("details", { class: "gl-more" }, h("summary", {}, "The model"),
         h("ul", {}, config.model.map((line) => h("li", {}, line)))))));
   render();

@@ -2,16 +2,6 @@
 import { h, uid } from "../shared/dom.js";
 import { cycles, PIPES } from "../model/pipeline/words.js";
 
-const LEGEND = [
-  ["products", "products, or being read"], ["issue", "issue of a copy"], ["store", "store"],
-  ["flight", "copy on its way"], ["full", "complete"], ["old", "read"], ["wait", "block waits"],
-];
-
-export const legend = (pipe) => h("div", { class: "gl-legend gl-tl-legend" },
-  [...LEGEND, ["idle", `${pipe} idle`]].map(([state, text]) =>
-    h("span", {}, h("i", { class: `gl-tl-bar gl-tl-${state}` }), text)),
-  `Numbers are tiles. The outlines under the ${pipe} are those of the scheme before.`);
-
 // Values that a range runs through: round ones, and those that the page gives.
 const ROUND = [0, 16, 32, 64, 96, 128, 192, 256, 384, 512, 640, 800, 1024, 1280, 1536, 1792, 2048,
   2560, 3072, 4096, 5120, 6144, 8192];
@@ -29,7 +19,7 @@ export function range(label, given, low, picked) {
     input.max = values.length - 1;
     input.value = values.indexOf(value);
     input.setAttribute("aria-valuetext", `${cycles(value)} cycles`);
-    shown.textContent = cycles(value);
+    shown.textContent = `${cycles(value)} cycles`;
   };
   const el = h("label", { class: "gl-tl-field" }, h("span", { class: "gl-label" }, label), input,
     shown);
@@ -42,11 +32,13 @@ function ticks(scale, most) {
   return Array.from({ length: Math.floor(scale / step) + 1 }, (_, i) => i * step);
 }
 
+// A k tile's number: within its tile of C, where the run says how many of them a tile has.
 function barText(bar, name, run, width) {
   if (bar.state === "idle") return width > 34 ? "idle" : "";
-  if (bar.state === "wait" || bar.state === "queue") return "";
+  if (["wait", "queue", "pack"].includes(bar.state)) return "";
   const shared = run.blocks > 1 && (PIPES.includes(name) || name === "copy path");
-  const text = shared ? `${bar.block}:${bar.tile}` : String(bar.tile);
+  const number = run.depth && bar.state !== "store" ? bar.tile % run.depth : bar.tile;
+  const text = shared ? `${bar.block}:${bar.tile}` : String(number);
   return width > 7 * text.length + 3 ? text : "";
 }
 
@@ -55,10 +47,12 @@ function laneRow([name, bars], run, scale, width) {
     h("span", { class: "gl-tl-name" }, name),
     h("div", { class: "gl-tl-track" }, bars.map((bar) => {
       const part = (bar.end - bar.begin) / scale;
+      const text = barText(bar, name, run, part * width);
+      const brief = bar.state === "idle" && part * width < 8 ? " gl-tl-brief" : "";
       return h("span", {
-        class: `gl-tl-bar gl-tl-${bar.state}`, "data-begin": bar.begin, "data-end": bar.end,
+        class: `gl-tl-bar gl-tl-${bar.state}${brief}`, "data-begin": bar.begin, "data-end": bar.end,
         style: `left:${(100 * bar.begin) / scale}%;width:${100 * part}%`,
-      }, barText(bar, name, run, part * width));
+      }, text ? h("b", {}, text) : "");
     })));
 }
 

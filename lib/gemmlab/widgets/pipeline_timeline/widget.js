@@ -3,13 +3,17 @@ import { bootWith, h, inline, liveWith, segmented, setText, stepper } from "../s
 import { oneOf, whole } from "../shared/link.js";
 import { player } from "../shared/play.js";
 import { lanesOf, simulate } from "../model/pipeline/model.js";
-import { cycles, describe, moment, PIPES, SCHEMES } from "../model/pipeline/words.js";
-import { chart, legend, range } from "./view.js";
+import { cycles, describe, moment, paceText, PIPES, SCHEMES } from "../model/pipeline/words.js";
+import { keyOf } from "./key.js";
+import { chart, range } from "./view.js";
 
 const TIMES = [["issue", "issue", 0], ["latency", "latency", 0], ["products", "products", 16]];
 
 const BEFORE = { double: "single", async: "double" };
 const PLAY_S = 12;
+const LOOKS = [["products", "products, which read a buffer"], ["issue", "issue of a copy"],
+  ["flight", "copy on its way"], ["full", "complete"], ["arrived", "arrived in registers"],
+  ["store", "store to shared memory"], ["old", "read"], ["wait", "waits"]];
 
 // The run that a state asks for, its lanes, and the time at the right edge: that of a single buffer
 // with the same numbers, so that a shorter run is shorter in the picture, too.
@@ -54,11 +58,14 @@ function mount(root, config, initial, changed) {
   const watch = segmented("Registers and buffers of", [0, 1, 2, 3].map((b) => [b, `block ${b}`]),
     state.watch, (block) => update({ watch: block }));
   const back = h("button", {
-    type: "button", class: "gl-tl-back", onclick: () => update({ ...config.given }),
+    type: "button", class: "gl-plain", onclick: () => update({ ...config.given }),
   }, "Back to the page's times");
   const origin = h("span", {});
   const stats = ["cycles in the model", `${pipe} busy`, "cycles a tile"].map(stat);
-  const reading = h("div", { class: "gl-tl-reading", "aria-live": "polite" });
+  const reading = h("div", { class: "gl-tl-reading gl-tl-hidden", "aria-live": "polite" });
+  const pace = h("div", { class: "gl-tl-pace" });
+  const key = h("div", { class: "gl-legend gl-key gl-tl-key" });
+  const given = h("summary", {});
   const words = h("dl", { class: "gl-tl-words" });
   const when = h("b", {});
 
@@ -76,14 +83,18 @@ function mount(root, config, initial, changed) {
     if (done) changed(state);
   });
 
+  // A block that is alone does what the copy path and the pipe do.
+  const lanesShown = () => model.lanes.filter(([name]) =>
+    state.blocks > 1 || !name.startsWith("block"));
+
   function showMoment() {
     const time = Math.min(state.time, model.run.total - 1);
-    const said = moment(model.run, model.lanes, time);
+    const said = moment(model.run, lanesShown(), time);
     when.textContent = `Cycle ${cycles(time)} of ${cycles(model.run.total)}`;
     words.replaceChildren(...said.map(([name, text]) =>
       h("div", { class: text.startsWith("idle from") ? "gl-bad" : "" }, h("dt", {}, name),
         h("dd", {}, text))));
-    const short = said.slice(0, 2 + model.run.blocks).map(([name, text]) => `${name}: ${text}`);
+    const short = said.slice(0, 2 + (state.blocks > 1 ? state.blocks : 0)).map(([name, text]) => `${name}: ${text}`);
     picture.put(time, `cycle ${cycles(time)}. ${short.join(". ")}`);
   }
 
@@ -104,19 +115,25 @@ function mount(root, config, initial, changed) {
     [cycles(run.total), `${run.percent} %`, cycles(run.perTile)].forEach((text, i) =>
       setText(stats[i].value, text));
     reading.textContent = describe(run, tensor);
-    picture.draw(run, model.lanes, model.scale, model.ghost);
+    pace.textContent = paceText(run, tensor);
+    given.textContent = `Times: ${TIMES.map(([name]) => `${name} ${cycles(state[name])}`).join(", ")}` +
+      ` cycles; ${state.tiles} k tiles`;
+    const lanes = lanesShown();
+    key.replaceChildren(...keyOf([...LOOKS, ["idle", `${pipe} idle`]], lanes,
+      ...(model.ghost ? [["before", `the scheme before`]] : [])));
+    picture.draw(run, lanes, model.scale, model.ghost);
     showMoment();
   }
 
   root.append(h("div", { class: `gl-card gl-timeline${tensor ? " gl-tl-tensor" : ""}` },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row gl-tl-controls" }, scheme.el, stages.el, blocks.el),
-    h("div", { class: "gl-row gl-tl-controls" }, tiles.el, times.map((time) => time.el), back),
-    h("div", { class: "gl-row" }, h("div", { class: "gl-tl-stats" }, stats.map((one) => one.el)),
-      play.el, watch.el),
-    reading, picture.el, h("div", { class: "gl-tl-now" }, when, words),
+    h("div", { class: "gl-row" }, play.el,
+      h("div", { class: "gl-tl-stats" }, stats.map((one) => one.el)), watch.el),
+    reading, pace, key, picture.el, h("div", { class: "gl-tl-now" }, when, words),
     h("div", { class: "gl-feet" },
-      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend(pipe)),
+      h("details", { class: "gl-more" }, given,
+        h("div", { class: "gl-row gl-tl-controls" }, tiles.el, times.map((time) => time.el), back)),
       h("details", { class: "gl-more" }, h("summary", {}, "The model"),
         h("p", { class: "gl-tl-origin" }, origin),
         h("ul", {}, config.model.map((line) => h("li", {}, line)))))));

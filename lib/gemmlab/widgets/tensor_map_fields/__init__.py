@@ -29,7 +29,8 @@ class TensorMapFields(Widget):
     Each field opens to its unit, its rule and what a wrong value does. rows, columns, row_stride,
     box_rows, box_columns, dtype, swizzle, address: as in `layouts.Arguments`; values
     that would be refused can be shown as well. row_stride None: the least allowed. shown: the
-    field that is open at first. caption: one question, with `code` and **bold**.
+    field that is open at first (default: "globalStrides" of a map that is taken, of one that is
+    refused none, as its field says why). caption: one question, with `code` and **bold**.
     Raises ArgumentError, naming the argument.
     """
 
@@ -47,11 +48,12 @@ class TensorMapFields(Widget):
         dtype: str = "bf16",
         swizzle: str = "128B",
         address: int | None = None,
-        shown: str = "globalStrides",
+        shown: str | None = None,
         caption: str = "",
     ) -> None:
-        Arguments(rows, columns, box_rows, box_columns, dtype, swizzle, row_stride, address)
-        choice("shown", shown, words.FIELDS)
+        asked = Arguments(rows, columns, box_rows, box_columns, dtype, swizzle, row_stride, address)
+        if shown is not None:
+            choice("shown", shown, words.FIELDS)
         text("caption", caption)
         addresses = [[name, value] for name, value in ADDRESSES.items()]
         if address is not None and address not in ADDRESSES.values():
@@ -71,7 +73,7 @@ class TensorMapFields(Widget):
                 "dtype": dtype,
                 "swizzle": swizzle,
                 "address": address,
-                "shown": shown,
+                "shown": _shown(asked) if shown is None else shown,
             },
         )
 
@@ -110,3 +112,8 @@ class TensorMapFields(Widget):
     def png(self) -> bytes:
         """The picture in few colours."""
         return png_bytes(self.figure(), 24)
+
+
+def _shown(asked: Arguments) -> str:
+    """The field that is open at first: none of a map that is refused, as its field says why."""
+    return "" if asked.problems() else "globalStrides"

@@ -64,8 +64,8 @@ function fieldRow(one, open, toggled) {
       h("span", { class: "gl-f-name" }, one.name),
       h("span", { class: "gl-f-value" }, broken(one.value)),
       h("span", { class: "gl-f-unit" }, one.problem ? "✗ refused" : one.unit)),
-    h("div", { class: "gl-f-body" }, line("Refused", one.problem, "gl-bad"),
-      line("Is", one.meaning), line("Rule", one.rule), line("If wrong", one.otherwise)));
+    h("div", { class: "gl-f-body" }, line("What it is", one.meaning), line("Rule", one.rule),
+      line("Why refused", one.problem, "gl-bad"), line("A wrong value", one.otherwise)));
   el.open = open;
   el.addEventListener("toggle", () => toggled(one.name, el.open));
   return el;
@@ -88,7 +88,7 @@ function mount(root, config, initial, changed) {
   })]);
   const dtype = select("Elements", Object.keys(DTYPES).map((one) => [one, one]), state.dtype,
     (value) => update({ dtype: value }));
-  const address = select("Matrix begins", config.addresses.map(([name], i) => [i, name]), 0,
+  const address = select("Matrix begins at", config.addresses.map(([name], i) => [i, name]), 0,
     (i) => update({ address: config.addresses[i][1] }));
   const swizzle = segmented("Swizzle", Object.keys(SPANS).map((one) => [one, one]), state.swizzle,
     (value) => update({ swizzle: value }));
@@ -125,10 +125,17 @@ function mount(root, config, initial, changed) {
     address.set(String(config.addresses.findIndex(([, value]) => value === state.address)));
     const [bad] = typed;
     const map = mapOf(state);
+    const wrong = problems(map).map(([key]) => key);
+    // Which arguments are refused; why stands in each of them, for who has thought about it.
+    const named = fieldsOf(config, state).filter((one) => one.problem).map((one) => one.name);
     reading.textContent = bad
       ? `${bad[0]}: got "${bad[1]}", expected a number from 0 on; still shown is the last one.`
-      : describeMap(map);
-    reading.classList.toggle("gl-wrong", Boolean(bad) || problems(map).length > 0);
+      : wrong.length ? `✗ cuTensorMapEncodeTiled refuses it, because of ${named.join(" and ")}. Why?`
+        : describeMap(map);
+    reading.classList.toggle("gl-wrong", Boolean(bad) || wrong.length > 0);
+    for (const [key, { el }] of numbers) {
+      el.querySelector("input").setAttribute("aria-invalid", wrong.includes(key) || typed.has(key));
+    }
     drawFields();
   }
 
@@ -144,7 +151,7 @@ function mount(root, config, initial, changed) {
   const row = (...parts) => h("div", { class: "gl-row" }, parts);
   root.append(h("div", { class: "gl-card gl-fields" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    row(...numbers.map(([, { el }]) => el)), row(dtype.el, swizzle.el, address.el),
+    row(h("span", { class: "gl-legend" }, "In elements:"), ...numbers.map(([, { el }]) => el)), row(dtype.el, swizzle.el, address.el),
     reading, list));
   render();
   return (next) => {

@@ -5,7 +5,7 @@ import { bankStyle } from "../shared/bank_view.js";
 const px = (value) => Number(value.toFixed(2));
 export const hue = (chunk) => bankStyle(4 * (chunk % 8));
 
-const ROOM = 0.6; // of the box that is seen where it stands outside of the matrix
+const ROOM = 0.45; // of the box that is seen where it stands outside of the matrix
 const TEXT = 40; // pixels for what is written at the left
 
 // Pixels of an element (sx) and of a row (sy), and the room on each side of the matrix.
@@ -89,7 +89,7 @@ function cell(view, one, show) {
     "aria-label": `row ${one.row}, chunk ${one.chunk}: line ${one.line}, slot ${one.slot}${said}`,
     onclick: () => show(at), onfocus: () => show(at),
     onpointerenter: (event) => event.pointerType === "mouse" && show(at, event),
-  }, at.join("."));
+  }, at.join(":"));
 }
 
 // Shared memory: a line of 128 bytes in each row, eight slots of four banks. show([row, chunk]).
@@ -100,7 +100,7 @@ export function tileGrid(view, show) {
   });
   const heads = (name, text) => grid.append(h("span", { class: "gl-corner" }, name),
     ...Array.from({ length: 8 }, (_, slot) => h("span", { class: "gl-head" }, text(slot))));
-  heads("bank", (slot) => `${4 * slot}–${4 * slot + 3}`);
+  heads("line", (slot) => `${4 * slot}–${4 * slot + 3}`);
   const there = new Map(view.all.map((one) => [8 * one.line + one.slot, one]));
   for (let at = 0; at < 8 * view.lines; at++) {
     if (at % 8 === 0) grid.append(h("span", { class: "gl-corner" }, String(at / 8)));

@@ -9,10 +9,20 @@ import {
 } from "../model/tma/words.js";
 import { fly, geometry, markTile, matrixPicture, tileGrid } from "./pictures.js";
 
-const LEGEND = "A line of shared memory is 128 bytes: all 32 banks. A colour and the number after the " +
-  "point are a chunk of 16 bytes in a row of the box, the number before it is the row. Striped: outside of the matrix, loaded as zeros. Strong " +
-  "colour: the 8 rows that one ldmatrix reads of the chosen chunk. Thick frame: the chosen one. " +
-  "Dashed frame: where a kernel looks that XORs with the row.";
+const LEGEND = "Drag the box, or move it by the arrow keys. A line of shared memory is 128 bytes: all 32 " +
+  "banks. A chunk is 16 bytes of a row of the box. A wavefront is a step of one ldmatrix, which reads " +
+  "8 rows of the chosen chunk. Misread: chunks that are not where a kernel looks that XORs with the " +
+  "row; a dashed frame is where it looks for the chosen one.";
+
+// The key above the pictures: of the looks those that they have now.
+function keyOfBox(view) {
+  const { map, stride, element } = view;
+  const looks = [["gl-t-key-text", "5:2", "row 5, chunk 2"], ["gl-t-key-color", "", "one color for each chunk"],
+    ["gl-t-key-zero", "", "outside: zeros"], ["gl-t-key-used", "", "read by one ldmatrix"],
+    ["gl-t-key-one", "", "the chosen chunk"]];
+  if (stride / element > map.columns) looks.push(["gl-t-key-pad", "", "padding"]);
+  return looks.map(([kind, text, words]) => h("span", {}, h("i", { class: kind }, text), words));
+}
 
 export const mapOf = ({ rows, columns, row_stride }, s) => ({
   rows, columns, row_stride, box_rows: s.box_rows, box_columns: s.box_columns, dtype: s.dtype,
@@ -127,6 +137,7 @@ function mount(root, config, initial, changed) {
   const layer = part("gl-t-layer", { "aria-hidden": "true" });
   const load = h("button", { type: "button", class: "gl-player", onclick: () =>
     fly(layer, area.querySelector("svg"), tile, view, g) }, "▶ Load the box");
+  const key = h("div", { class: "gl-legend gl-key gl-t-key" });
   const [reading, start, hint] = ["gl-reading", "gl-t-start", "gl-hint gl-t-hint"].map((name) =>
     part(name, { "aria-live": "polite" }));
   const tile = part("gl-t-tile");
@@ -173,9 +184,13 @@ function mount(root, config, initial, changed) {
     area.innerHTML = matrixPicture(view, g, id);
     tile.inert = view.refused;
     [reading.textContent] = view.readings;
-    [start, hint].forEach((one) => { one.hidden = view.refused; });
+    // What the counts say is read aloud only; a refusal, or a box that begins within a chunk, is new.
+    reading.classList.toggle("gl-t-unseen", !view.refused && view.box.x % view.count === 0);
+    start.hidden = view.refused || (state.swizzle === "none" && !state.start);
+    key.hidden = hint.hidden = view.refused;
     right.hidden = view.refused && !tile.firstChild;
     if (view.refused) return;
+    key.replaceChildren(...keyOfBox(view));
     drawTile();
     const code = formulaOf(view.map); // set as code where a sentence has it
     const set = (text) => inline(code.includes("^")
@@ -186,21 +201,27 @@ function mount(root, config, initial, changed) {
       h("div", {}, view.readings[2]));
   }
 
-  const right = h("div", { class: "gl-t-right gl-views" }, h("b", {}, "The box in shared memory"),
-    tile);
+  const right = h("div", { class: "gl-t-right gl-views" }, h("b", {}, "The box in shared memory ",
+    h("span", { class: "gl-legend" }, "in lines of 32 banks")), tile);
+  // What is not the page's subject is folded: the place of the box, or the tile's.
+  const begins = state.start !== 0 || state.dtype !== "bf16";
+  const place = [controls.box_rows.el,
+    h("div", { class: "gl-steps" }, controls.x.el, controls.y.el)];
+  const tile_ = [controls.dtype.el, controls.start.el];
   const row = (...parts) => h("div", { class: "gl-row" }, parts);
   root.append(h("div", { class: "gl-card gl-tma" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    row(controls.swizzle.el, controls.dtype.el, controls.start.el),
-    row(controls.box_columns.el, controls.box_rows.el,
-      h("div", { class: "gl-steps" }, controls.x.el, controls.y.el)),
-    counts.el,
+    row(controls.swizzle.el, controls.box_columns.el),
+    row(...(begins ? tile_ : place), load),
+    counts.el, key,
     h("div", { class: "gl-t-two" },
-      h("div", { class: "gl-t-left" }, h("div", { class: "gl-title" },
-        h("b", {}, "The matrix"), load), area),
-      right, layer),
-    h("div", { class: "gl-t-words" }, reading, start), hint, h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
-      h("div", { class: "gl-legend" }, `Drag the box, or move it by the arrow keys. ${LEGEND}`))));
+      h("div", { class: "gl-t-left" }, h("b", {}, "The matrix"), area), right, layer),
+    h("div", { class: "gl-t-words" }, reading, start), hint,
+    h("div", { class: "gl-feet" },
+      h("details", { class: "gl-more" }, h("summary", {}, begins ? "The box's rows and its place"
+        : "Elements, and where the tile begins"), row(...(begins ? place : tile_))),
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
+        h("div", { class: "gl-legend" }, LEGEND)))));
   let width = 0;
   new ResizeObserver(() => {
     if (width === area.clientWidth) return;

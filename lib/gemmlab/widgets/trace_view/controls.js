@@ -11,7 +11,7 @@ export function costText(entry) {
 }
 
 // Source lines, each with a choice for every kind of access that it makes: native radio buttons.
-// Returns {el, set(index)}.
+// Returns {el, set(index), more: how many lines are out of sight}.
 export function lineList(lines, picked) {
   const name = uid("gl-line");
   const inputs = [];
@@ -35,7 +35,21 @@ export function lineList(lines, picked) {
   });
   const el = h("div", {
     class: "gl-lines", role: "radiogroup", "aria-label": "Source line and access",
+    onscroll: () => tellHidden(),
   }, [...rows.values()].map((row) => row.el));
+  const more = h("span", { class: "gl-legend" });
+  // How many lines are out of sight, since a list may show no scroll bar.
+  function tellHidden() {
+    const all = [...rows.values()].map((row) => row.el);
+    const above = all.filter((row) => row.offsetTop + row.offsetHeight / 2 < el.scrollTop).length;
+    const below = all.filter((row) =>
+      row.offsetTop + row.offsetHeight / 2 > el.scrollTop + el.clientHeight).length;
+    el.classList.toggle("gl-more-above", above > 0);
+    el.classList.toggle("gl-more-below", below > 0);
+    more.textContent = [above ? `▲ ${above} more above` : "", below ? `▼ ${below} more below` : ""]
+      .filter(Boolean).join("   ");
+  }
+  new ResizeObserver(tellHidden).observe(el);
   const set = (index) => {
     inputs[index].checked = true;
     const row = inputs[index].closest(".gl-srcline");
@@ -43,8 +57,9 @@ export function lineList(lines, picked) {
     const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
     if (top < el.scrollTop) el.scrollTop = top;
     if (bottom > el.scrollTop + el.clientHeight) el.scrollTop = bottom - el.clientHeight;
+    tellHidden();
   };
-  return { el, set };
+  return { el, set, more };
 }
 
 // From 0 (everything) to the last step, with what is shown in words beside it.

@@ -109,9 +109,19 @@ function sectorCell(model, sector, at, [row, col], show) {
     type: "button", tabindex: -1, class: "gl-sector", "data-row": row, "data-col": col,
     "aria-label": `sector from ${name} on, for ${laneList(sector.lanes)}`,
     onpointerenter: () => show(target), onfocus: () => show(target),
-  }, sector.words.map((lanes) => h("span", lanes.length
-    ? { class: "gl-cell gl-asked", "data-lanes": lanes.join(" ") }
-    : { class: "gl-cell gl-along" }, lanes.length ? many(lanes) : "")));
+  }, groupsOf(sector.words).map(([lanes, words]) => h("span", { style: `grid-column:span ${words}`,
+    ...(lanes.length ? { class: "gl-cell gl-asked", "data-lanes": lanes.join(" ") }
+      : { class: "gl-cell gl-along" }) }, lanes.length ? many(lanes) : "")));
+}
+
+// Words beside each other that the same lanes ask for are one group: [lanes, words].
+export function groupsOf(words) {
+  const groups = [];
+  for (const lanes of words) {
+    if (groups.length && groups.at(-1)[0].join() === lanes.join()) groups.at(-1)[1] += 1;
+    else groups.push([lanes, 1]);
+  }
+  return groups;
 }
 
 // Global memory in rows of `across` sectors, as far as it is touched.

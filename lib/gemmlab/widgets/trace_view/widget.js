@@ -10,6 +10,7 @@ import { lineList, slider } from "./controls.js";
 import { laneLines, laneStrip, laneTable, sectorPicture, sectorsOf, tell } from "./pictures.js";
 
 const NARROW = 600; // below this many pixels, 16 banks or two sectors stand side by side
+const SECTOR_ROWS = 12; // that are shown at first
 const LEGENDS = {
   shared: () => "A line leads from a lane to the bank of its first word. A column is a bank, a row " +
     "one wavefront: at most one word from each bank. The number is the lane that the word is for; " +
@@ -19,9 +20,14 @@ const LEGENDS = {
     "a word is for; ×4 means four lanes. Striped words are moved and not asked for.",
 };
 
+const KEYS = {
+  shared: [[null, "number: lane; color: bank"]],
+  global: [["gl-asked", "asked for by this lane"], ["gl-along", "moved, not asked for"]],
+};
+
 const HINTS = {
   shared: "Point at a lane, a word or a bank, or move over them with the arrow keys.",
-  global: "Point at a lane or a sector, or move over them with the arrow keys.",
+  global: "Point at a sector, or move over them with the arrow keys.",
 };
 
 // The request that the state names: {line, sample, addresses, places, request or sectors}.
@@ -157,14 +163,15 @@ function mount(root, config, initial, changed) {
   function drawPictures() {
     const wide = columns();
     top = first();
-    lanes.replaceChildren(laneStrip(model, wide, show));
+    // The lanes stand in the sectors already, if there are no banks that they lead to.
+    lanes.replaceChildren(...(shared() ? [laneStrip(model, wide, show)] : []));
     lines.hidden = !shared() || wide < 32;
     if (!lines.hidden) lines.innerHTML = laneLines(model, Math.max(200, lanes.clientWidth));
     const most = full ? Infinity : SHOWN_ROWS;
     picture.replaceChildren(shared() ? bankPicture(model, wide, show, top, most)
-      : sectorPicture(model, wide / 8, show, full ? Infinity : 2 * SHOWN_ROWS));
+      : sectorPicture(model, wide / 8, show, full ? Infinity : SECTOR_ROWS));
     const rows = shared() ? count() : picture.firstChild.dataset.rows;
-    rowsButton.hidden = rows <= (shared() ? SHOWN_ROWS : 2 * SHOWN_ROWS);
+    rowsButton.hidden = rows <= (shared() ? SHOWN_ROWS : SECTOR_ROWS);
     rowsButton.textContent = full ? "Fewer rows" : `All ${rows} rows`;
     rowsButton.setAttribute("aria-expanded", String(full));
     legend.textContent = LEGENDS[model.line.memory](wide / 8);
@@ -190,23 +197,30 @@ function mount(root, config, initial, changed) {
     what.replaceChildren(
       h("b", {}, `line ${line.line}: ${line.op}, ${plural(line.width, "byte")} a ` +
         (line.op.endsWith("matrix") ? "row" : "lane")),
-      h("code", {}, line.code), h("span", { class: "gl-legend" }, company(line, sample)));
+      h("span", { class: "gl-legend" }, company(line, sample)));
     counts.replaceChildren(...figures(sample, shared() ? "wavefront" : "sector"));
-    reading.textContent = sample.reading;
-    title.textContent = shared() ? "Lanes and banks" : "Lanes and sectors";
+    // What the counts beside it say already is read aloud only.
+    const [counted, ...rest_] = sample.reading.split(/(?<=\d too many\. )/);
+    reading.replaceChildren(...(rest_.length
+      ? [h("span", { class: "gl-unseen" }, counted), ...rest_] : [counted]));
+    title.textContent = shared() ? "Lanes and banks" : "Sectors of 32 bytes";
+    key.replaceChildren(...KEYS[line.memory].map(([look, text]) =>
+      h("span", {}, look ? h("i", { class: `gl-cell ${look}` }) : null, text)));
     steps.el.hidden = play.el.hidden = !shared() || sample.cost < 2;
     more.replaceChildren(laneTable(model));
     drawPictures();
   }
 
   const title = h("b", {});
+  const key = h("div", { class: "gl-legend gl-key gl-trace-key" });
   const views = h("div", { class: "gl-views", onpointerleave: rest },
-    h("div", { class: "gl-title" }, title, h("span", { class: "gl-steps" }, steps.el, play.el,
+    h("div", { class: "gl-title" }, title, key, h("span", { class: "gl-steps" }, steps.el, play.el,
       rowsButton)), lanes, lines, picture);
   root.append(h("div", { class: "gl-card gl-traceview" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-controls" },
-      h("div", { class: "gl-legend" }, config.title), list.el, requests),
+      h("div", { class: "gl-row gl-list-head" }, h("span", { class: "gl-legend" }, config.title),
+        list.more), list.el, requests),
     what, h("div", { class: "gl-result" }, counts, reading), views,
     h("div", { class: "gl-feet" }, hint,
       h("details", { class: "gl-more" }, h("summary", {}, "Addresses"), more),

@@ -6,7 +6,21 @@ import { sumElement, sumHolder, tellSum, tellSumThread } from "../model/wgmma/su
 
 const ROWS = 64;
 const TALL = 4; // pixels of a row
-const LEFT = 48; // for the names of the warps
+const LEFT = 74; // for the names of the warps and the rows
+const BELOW = 18; // for the columns
+
+// How far the sums of a thread are apart: down from its third pair of columns, and to the right of
+// its last but one, between its two rows.
+function apart(thread, columns, unit) {
+  const [[top, left], [bottom]] = [sumElement(thread, 0), sumElement(thread, 2)];
+  const x = (column) => Number((LEFT + (column + 1) * unit).toFixed(1));
+  const [down, from, to] = [x(left + 16), x(left + columns - 16), x(left + columns - 8)];
+  const middle = (top + bottom + 1) / 2 * TALL;
+  return `<path class="gl-ws-apart" d="M${down} ${(top + 1) * TALL}V${bottom * TALL}` +
+    `M${from} ${middle}H${to}M${from} ${middle - 4}v8M${to} ${middle - 4}v8"/>` +
+    `<text class="gl-ws-name" x="${down + 5}" y="${middle + 4}">${bottom - top} rows</text>` +
+    `<text class="gl-ws-name" x="${from - 5}" y="${middle + 4}" text-anchor="end">8 columns</text>`;
+}
 
 // All sums: a band for each warp, the sums of the chosen thread, and a frame around the matrix.
 export function sumsPicture(columns, row, column, width) {
@@ -18,14 +32,20 @@ export function sumsPicture(columns, row, column, width) {
   const [thread] = sumHolder(row, column);
   const bands = [0, 1, 2, 3].map((warp) =>
     rect(warp % 2 ? "odd" : "even", 0, 16 * warp, columns, 16) +
-    `<text class="gl-ws-name" x="0" y="${(16 * warp + 9) * TALL}">warp ${warp}</text>`);
+    `<text class="gl-ws-name" x="0" y="${(16 * warp + 9) * TALL}">warp ${warp}</text>` +
+    `<text class="gl-ws-name" x="${LEFT - 6}" y="${16 * warp * TALL + 11}" ` +
+    `text-anchor="end">${16 * warp}</text>`);
+  const heads = [0, 1, 2, 3, 4].map((i) => i * columns / 4 - (i === 4 ? 1 : 0)).map((at) =>
+    `<text class="gl-ws-name" x="${px(LEFT + (at + 0.5) * unit)}" y="${ROWS * TALL + 14}" ` +
+    `text-anchor="${at ? at === columns - 1 ? "end" : "middle" : "start"}">${at}</text>`);
   const own = Array.from({ length: columns / 4 }, (_, i) => {
     const [at, first] = sumElement(thread, 2 * i);
     return rect("own", first, at, 2, 1);
   });
   const frame = rect("frame", column - column % 8, row - row % 8, 8, 8);
-  return `<svg viewBox="-2 -2 ${width + 4} ${ROWS * TALL + 4}" width="${width}" aria-hidden="true">` +
-    `${bands.join("")}${own.join("")}${frame}</svg>`;
+  return `<svg viewBox="-2 -2 ${width + 4} ${ROWS * TALL + BELOW + 4}" width="${width}" ` +
+    `aria-hidden="true">${bands.join("")}${own.join("")}${apart(thread, columns, unit)}${frame}` +
+    `${heads.join("")}</svg>`;
 }
 
 function mount(root, config, initial, changed) {
@@ -36,7 +56,7 @@ function mount(root, config, initial, changed) {
     render();
     if (done) changed(state);
   };
-  const choose = segmented("N", config.widths.map((one) => [one, String(one)]), state.columns,
+  const choose = segmented("N, columns of C", config.widths.map((one) => [one, String(one)]), state.columns,
     (columns) => update({ columns, column: Math.min(state.column, columns - 8 + state.column % 8) }));
   const threads = scrub("threads 0 to 127", (time, done) => {
     const register = sumHolder(state.row, state.column)[1];
@@ -68,6 +88,8 @@ function mount(root, config, initial, changed) {
     },
   });
   const title = h("div", { class: "gl-label" });
+  const whole_ = h("div", { class: "gl-label" });
+  const now = h("b", { class: "gl-ws-now" });
   const cells = Array.from({ length: 64 }, (_, i) => h("button", {
     type: "button", class: "gl-ws-cell", tabindex: -1, "data-row": Math.floor(i / 8),
     "data-col": i % 8, onclick: () => update({ row: state.row - state.row % 8 + Math.floor(i / 8),
@@ -84,7 +106,10 @@ function mount(root, config, initial, changed) {
     choose.set(state.columns);
     threads.set({ time: thread, total: 127, seconds: 12, text: `thread ${thread}`,
       stops: Array.from({ length: 128 }, (_, i) => i) });
-    title.textContent = `rows ${top} to ${top + 7}, columns ${left} to ${left + 7}`;
+    title.textContent = `the framed part: rows ${top} to ${top + 7}, columns ${left} to ${left + 7}`;
+    whole_.replaceChildren(`C, ${ROWS} rows x ${state.columns} columns; `,
+      h("i", { class: "gl-ws-swatch" }), ` thread ${thread}'s`);
+    now.textContent = `thread ${thread}, register d[${sumHolder(state.row, state.column)[1]}]`;
     cells.forEach((cell, i) => {
       const [row, column] = [top + Math.floor(i / 8), left + i % 8];
       const [owner, register] = sumHolder(row, column);
@@ -105,13 +130,14 @@ function mount(root, config, initial, changed) {
   root.append(h("div", { class: "gl-card gl-sums" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row" }, choose.el),
-    h("div", { class: "gl-pair" }, all, h("div", { class: "gl-beside" }, title, grid)),
-    words, threads.el,
+    h("div", { class: "gl-ws-threads" }, threads.el, now),
+    h("div", { class: "gl-pair" }, h("div", { class: "gl-beside" }, whole_, all),
+      h("div", { class: "gl-beside" }, title, grid)),
+    words,
     h("div", { class: "gl-feet" }, h("details", { class: "gl-more" },
       h("summary", {}, "How to read this"), h("div", { class: "gl-legend" },
-        "Left: 64 rows by N columns of sums; a band is a warp, blue are the chosen thread's. The " +
-        "frame is the 8x8 matrix that is shown at the right: T is the thread of the warpgroup, d " +
-        "its register.")))));
+        "A sum is an element of C. Left: a band is a warp. Right: T is the thread of the warpgroup, " +
+        "d its register. Arrow keys move the frame, or go from cell to cell.")))));
   new ResizeObserver(() => {
     if (width === all.clientWidth) return;
     width = all.clientWidth;

@@ -4,13 +4,15 @@ import { oneOf, whole } from "../shared/link.js";
 import { player } from "../shared/play.js";
 import { shareCores, warpgroupLanes } from "../model/warpgroups/model.js";
 import { SCHEDULES, tellShared, tellShareMoment } from "../model/warpgroups/words.js";
+import { keyOf } from "../pipeline_timeline/key.js";
 import { chart, range } from "../pipeline_timeline/view.js";
 
 const TIMES = [["products", "products", 64], ["latency", "latency", 0], ["end", "storing C", 64]];
-const LOOKS = [["products", "products of consumer 0"], ["second", "of consumer 1"],
-  ["issue", "asks for a copy"], ["wait", "waits"], ["store", "C leaves"], ["pack", "packs"],
-  ["flight", "copy on its way"], ["full", "there"], ["old", "may be overwritten"],
-  ["idle", "tensor cores idle"]];
+const LOOKS = [["products", "products of consumer 0"], ["second", "consumer 1"],
+  ["idle", "idle"], ["issue", "asks for a copy"], ["wait", "waits"],
+  ["pack", "packs sums"], ["store", "stores C"]];
+const RING = [["flight", "copy on its way"], ["full", "there"], ["read", "being read"],
+  ["old", "may be overwritten"]];
 const PLAY_S = 12;
 
 // The run of a state, and the time at the right edge: that of the slowest schedule with the same
@@ -21,10 +23,22 @@ export function sharedOf(state) {
   return { run, lanes: warpgroupLanes(run), scale: Math.max(...totals) };
 }
 
+// The lanes that are shown: the ring only if it is asked for, a store once. A consumer has it in its
+// own lane, but for one beside its products.
+export function shownLanes(run, lanes, ring) {
+  const beside = run.schedule === "deferred";
+  return lanes.filter(([name]) => (ring || !name.startsWith("stage")) &&
+    (beside || !name.startsWith("C of")))
+    .map(([name, bars]) => [name, beside && name.startsWith("consumer")
+      ? bars.filter((bar) => bar.state !== "store") : bars]);
+}
+
 function mount(root, config, initial, changed) {
   let state = initial;
   let model = sharedOf(state);
   let before = null;
+  let ring = false; // whether the stages are shown
+  let shown = [];
   const last = () => model.run.total - 1;
   const update = (change) => {
     play.stop();
@@ -38,14 +52,22 @@ function mount(root, config, initial, changed) {
     (key) => update({ schedule: key }));
   const number = (name, label, low, high, title) => stepper(label, state[name], low, high,
     (value) => update({ [name]: value }), title);
-  const steps = [number("tiles", "tiles", 1, 4, "tiles of C for this SM"),
+  const steps = [number("tiles", "tiles of C", 1, 4, "tiles of C for this SM"),
     number("depth", "k tiles", 1, 8, "k tiles of each"),
     number("stages", "stages", 2, 6, "stages of the ring")];
   const times = TIMES.map(([name, label, low]) =>
     range(label, config.given[name], low, (value) => update({ [name]: value })));
-  const busy = h("b", {});
-  const was = h("span", { class: "gl-dim" });
-  const reading = h("div", { class: "gl-tl-reading", "aria-live": "polite" });
+  const stats = ["tensor cores busy", "idle between products", "cycles in the model"].map((label) => {
+    const value = h("b", {});
+    const text = h("span", {}, label);
+    return { value, text, label, el: h("div", { class: "gl-tl-stat" }, value, text) };
+  });
+  const reading = h("div", { class: "gl-tl-reading gl-tl-hidden", "aria-live": "polite" });
+  const key = h("div", { class: "gl-legend gl-key gl-tl-key" });
+  const stages = h("input", { type: "checkbox", onchange: () => {
+    ring = stages.checked;
+    render();
+  } });
   const when = h("b", {});
   const words = h("dl", { class: "gl-tl-words" });
   const play = player(() => PLAY_S, () => state.time / last(), (part) => {
@@ -62,9 +84,9 @@ function mount(root, config, initial, changed) {
   });
 
   function showMoment() {
-    const said = tellShareMoment(model.lanes, state.time);
+    const said = tellShareMoment(shown, state.time, model.run.depth);
     when.textContent = `Cycle ${state.time.toLocaleString("en")}`;
-    words.replaceChildren(...said.slice(0, 6).map(([name, text]) =>
+    words.replaceChildren(...said.map(([name, text]) =>
       h("div", { class: text.startsWith("idle from") ? "gl-bad" : "" }, h("dt", {}, name),
         h("dd", {}, text))));
     picture.put(state.time, `cycle ${state.time}. ` +
@@ -76,30 +98,32 @@ function mount(root, config, initial, changed) {
     schedule.set(state.schedule);
     ["tiles", "depth", "stages"].forEach((name, i) => steps[i].set(state[name]));
     TIMES.forEach(([name], i) => times[i].set(state[name]));
-    setText(busy, `${model.run.percent} %`);
-    was.textContent = before && before !== `${model.run.percent} %` ? ` before: ${before}` : "";
-    reading.textContent = tellShared(model.run);
-    picture.draw({ ...model.run, blocks: 1 }, model.lanes, model.scale, null);
-    const rows = picture.el.querySelectorAll(".gl-tl-lane:not(.gl-tl-axis)");
-    rows[0].classList.add("gl-tl-main");
-    rows.forEach((row, i) => row.classList.toggle("gl-tl-thin", [3, 5].includes(i) || i > 5));
+    const { run } = model;
+    [`${run.percent} %`, run.gaps[1].toLocaleString("en"), run.total.toLocaleString("en")]
+      .forEach((text, i) => setText(stats[i].value, text));
+    stats[0].text.textContent = stats[0].label +
+      (before && before !== `${run.percent} %` ? `, was ${before}` : "");
+    reading.textContent = tellShared(run);
+    shown = shownLanes(run, model.lanes, ring);
+    key.replaceChildren(...keyOf([...LOOKS, ...RING], shown));
+    picture.draw({ ...run, blocks: 1 }, shown, model.scale, null);
+    picture.el.querySelector(".gl-tl-lane").classList.add("gl-tl-main");
     showMoment();
   }
 
   root.append(h("div", { class: "gl-card gl-timeline gl-warpgroups" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    h("div", { class: "gl-row gl-tl-controls" }, schedule.el, play.el,
-      h("span", {}, "tensor cores busy ", busy, was)),
-    reading, picture.el, h("div", { class: "gl-tl-now" }, when, words),
-    h("div", { class: "gl-row gl-tl-controls" }, steps.map((one) => one.el)),
+    h("div", { class: "gl-row gl-tl-controls" }, schedule.el, steps.map((one) => one.el)),
+    h("div", { class: "gl-row" }, play.el,
+      h("div", { class: "gl-tl-stats" }, stats.map((one) => one.el)),
+      h("label", { class: "gl-tl-ring" }, stages, " show the stages")),
+    reading, key, picture.el, h("div", { class: "gl-tl-now" }, when, words),
     h("div", { class: "gl-feet" },
       h("details", { class: "gl-more" }, h("summary", {}, "Other times"),
         h("div", { class: "gl-row" }, times.map((one) => one.el))),
-      h("details", { class: "gl-more" }, h("summary", {}, "How to read this, and the model"),
-        h("div", { class: "gl-legend gl-tl-legend" }, LOOKS.map(([key, text]) =>
-          h("span", {}, h("i", { class: `gl-tl-bar gl-tl-${key}` }), text)),
-        "Numbers are k tiles, those of C are tiles."),
-        h("ul", {}, config.model.map((line) => h("li", {}, line)))))));
+      h("details", { class: "gl-more" }, h("summary", {}, "The model"),
+        h("ul", {}, ["Numbers are k tiles of a tile of C, those of a store are tiles of C.",
+          ...config.model].map((line) => h("li", {}, line)))))));
   render();
   let width = root.clientWidth;
   new ResizeObserver(() => {

@@ -29,7 +29,7 @@ export function memoryGeometry(o, width) {
   const blocks = bytesOf(o) / 1024;
   const across = width < 560 ? 4 : Math.min(8, blocks);
   const w = Math.min(17, Math.floor((width / across - GAP) / 8));
-  const tall = Math.max(8, Math.min(w - 4, 11));
+  const tall = Math.max(8, Math.min(w - 4, 10));
   const down = Math.ceil(blocks / across);
   const at = (offset) => {
     const [block, cell] = [Math.floor(offset / 1024), Math.floor(offset % 1024 / 16)];
@@ -64,21 +64,34 @@ function memoryPicture({ o, pieces }, chosen, width) {
     path("now", [pieces[chosen].read], 0) + texts.join("") + "</svg>";
 }
 
+const [SIDE, TOP] = [58, 16]; // of the operand: for the numbers of its k and of its rows
+
 // The operand as the tensor cores get it: rows from left to right, k downwards.
 export function operandGeometry(o, width) {
   const [pw, ph] = o.mnMajor ? [8, 1] : [1, 8];
-  const unit = Math.min(width, 708) / o.rows;
-  return { unit, tall: 4, pw, ph, at: ({ row, k }) => [row * unit, k % K_STEP * 4] };
+  const unit = (Math.min(width, 708) - SIDE - 4) / o.rows;
+  return { unit, tall: 4, pw, ph, width: SIDE + unit * o.rows + 4, height: TOP + K_STEP * 4 + 4,
+    at: ({ row, k }) => [SIDE + row * unit, TOP + k % K_STEP * 4] };
 }
 
-function operandPicture({ o, pieces }, chosen, width) {
+function operandAxes(o, g, step) {
+  const first = K_STEP * step;
+  const rows = Array.from({ length: o.rows / 8 }, (_, i) => 8 * i)
+    .filter((row) => g.unit * 8 > 26 || row % 16 === 0)
+    .map((row) => `<text class="gl-wo-text" x="${(SIDE + row * g.unit).toFixed(1)}" y="12">${row}</text>`);
+  const ks = [0, 8].map((k) => `<text class="gl-wo-text" x="0" ` +
+    `y="${TOP + (k + 5) * g.tall}">k ${first + k}–${first + k + 7}</text>`);
+  return rows.join("") + ks.join("");
+}
+
+function operandPicture({ o, pieces }, chosen, width, step) {
   const g = operandGeometry(o, width);
   const core = coreOf(o, chosen);
   const path = (name, some, inset = 0.8) => `<path class="gl-wo-${name}" d="${rects(
     some.map(g.at).map((at) => at.map((v) => Number(v.toFixed(2)))),
     Number((g.pw * g.unit - inset).toFixed(2)), g.ph * g.tall - inset)}"/>`;
-  return `<svg viewBox="-2 -2 ${g.unit * o.rows + 4} ${K_STEP * g.tall + 4}" ` +
-    `width="${g.unit * o.rows + 4}" aria-hidden="true">` +
+  return `<svg viewBox="0 0 ${g.width} ${g.height}" width="${g.width}" aria-hidden="true">` +
+    operandAxes(o, g, step) +
     path("right", pieces.filter((one, i) => one.right && !core.includes(i))) +
     path("core", core.map((i) => pieces[i]).filter((one) => one.right)) +
     path("wrong", pieces.filter((one) => !one.right)) + path("now", [pieces[chosen]]) + "</svg>";
@@ -89,12 +102,12 @@ function field(label, changed) {
   const input = h("select", { class: "gl-select", "aria-label": label,
     onchange: () => changed(Number(input.value)) });
   const [bits, said] = [h("small", {}), h("small", {})];
-  const el = h("label", { class: "gl-wo-field" }, bits, input, said);
+  const el = h("label", { class: "gl-wo-field" }, bits, h("span", {}, input, said));
   const set = ([where, name, value, says], now, values, right) => {
     bits.textContent = `bits ${where}: ${name}`;
     input.replaceChildren(...values.map(([key, text]) => h("option", { value: key }, text)));
     input.value = now;
-    said.textContent = `field = ${value}`;
+    said.textContent = `= ${value}`;
     el.title = `${name}: ${says}`;
     el.classList.toggle("gl-wo-off", !right);
   };
@@ -123,9 +136,9 @@ function mount(root, config, initial, changed) {
       reads: right.span, piece: Math.min(state.piece, 2 * next.rows - 1) });
   };
   const major = segmented("Operand", [[false, KIND.false], [true, KIND.true]], state.mnMajor,
-    (value) => other({ mnMajor: value }), { hidden: true });
-  const span = segmented("Written with", SPANS, state.span, (value) => other({ span: value }));
-  const step = segmented("16 k", [0, 1, 2, 3].map((n) => [n, String(n)]), state.step,
+    (value) => other({ mnMajor: value }));
+  const span = segmented("Tile's swizzle", SPANS, state.span, (value) => other({ span: value }));
+  const step = segmented("k step", [0, 1, 2, 3].map((n) => [n, String(n)]), state.step,
     (value) => other({ step: value }));
   const fields = ["start", "leading", "stride", "reads"].map((key) =>
     field(key, (value) => update({ [key]: value })));
@@ -135,6 +148,14 @@ function mount(root, config, initial, changed) {
   const whole_ = h("b", {});
   const one = h("div", {});
   const memory = h("div", { class: "gl-wo-memory" });
+  const keys = h("div", { class: "gl-legend gl-key gl-wo-keys" });
+  const what = h("span", {});
+  const mark = (name, text) => {
+    const el = h("span", {});
+    el.innerHTML = `<svg width="16" height="12" aria-hidden="true"><rect class="gl-wo-${name}" ` +
+      `x="1" y="1" width="14" height="10"/></svg>${text}`;
+    return el;
+  };
   const operand = h("div", {
     class: "gl-wo-operand", tabindex: 0, role: "group",
     "aria-label": "The operand as the tensor cores get it. Arrow keys move from piece to piece.",
@@ -152,9 +173,9 @@ function mount(root, config, initial, changed) {
     onclick: (event) => {
       const box = operand.firstChild.getBoundingClientRect();
       const g = operandGeometry(view.o, width);
-      const scale = (g.unit * view.o.rows + 4) / box.width;
-      const row = Math.floor(((event.clientX - box.left) * scale - 2) / g.unit / g.pw);
-      const k = Math.floor(((event.clientY - box.top) * scale - 2) / g.tall / g.ph);
+      const scale = g.width / box.width;
+      const row = Math.floor(((event.clientX - box.left) * scale - SIDE) / g.unit / g.pw);
+      const k = Math.floor(((event.clientY - box.top) * scale - TOP) / g.tall / g.ph);
       const per = view.o.mnMajor ? K_STEP : 2;
       const piece = Math.max(0, row) * per + Math.max(0, Math.min(per - 1, k));
       if (piece < view.pieces.length) update({ piece });
@@ -203,33 +224,31 @@ function mount(root, config, initial, changed) {
     setText(whole_, tellOperand(pieces));
     whole_.className = pieces.every((piece) => piece.right) ? "gl-good" : "gl-bad";
     one.textContent = `${tellPiece(o, pieces[state.piece])} ${tellCore(o, pieces, state.piece)}`;
+    const some = pieces.every((piece) => piece.right);
+    keys.replaceChildren(mark("core", "core matrix of the chosen piece"),
+      mark("right", some ? "read" : "read, the right piece"),
+      ...(some ? [] : [mark("wrong", "read, another piece"), mark("missed", "meant, not read")]));
+    what.textContent = `What wgmma gets: ${o.rows} rows of A (or columns of B) to the right, ` +
+      "16 k downwards";
     if (!width) return;
     memory.innerHTML = memoryPicture(view, state.piece, width);
-    operand.innerHTML = operandPicture(view, state.piece, width);
+    operand.innerHTML = operandPicture(view, state.piece, width, state.step);
   }
 
-  const mark = (name, text) => {
-    const el = h("span", {});
-    el.innerHTML = `<svg width="16" height="12" aria-hidden="true"><rect class="gl-wo-${name}" ` +
-      `x="1" y="1" width="14" height="10"/></svg>${text}`;
-    return el;
-  };
   root.append(h("div", { class: "gl-card gl-operand" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row" }, major.el, span.el, step.el),
     h("div", { class: "gl-wo-fields" }, fields.map((each) => each.el)),
-    h("div", { class: "gl-row" }, h("span", {}, "descriptor ", bits), back, play.el),
-    memory,
-    h("div", { class: "gl-legend gl-wo-keys" }, mark("core", "core matrix of the chosen piece"),
-      mark("right", "read, the right piece"), mark("wrong", "read, another piece"),
-      mark("missed", "meant, not read")),
-    operand,
+    h("div", { class: "gl-row" }, play.el, h("span", { class: "gl-label" }, "descriptor"), bits, back),
+    h("div", { class: "gl-wo-head" }, "Shared memory: a row is 128 bytes, a cell 16 bytes (a piece); " +
+      "numbers are byte offsets"), keys, memory,
+    h("div", { class: "gl-wo-head" }, what), operand,
     h("div", { class: "gl-wo-reading", "aria-live": "polite" }, whole_, " ", one),
     h("div", { class: "gl-feet" }, h("details", { class: "gl-more" },
       h("summary", {}, "How to read this"), h("div", { class: "gl-legend" },
-        "Above: the tile in shared memory, in lines of 128 bytes, all 32 banks, and cells of 16 " +
-        "bytes; numbers are byte offsets. Below: the operand of one wgmma, rows of A (columns of " +
-        "B) from left to right and its 16 k downwards; a rectangle is a piece. Click on one, or " +
+        "A row of shared memory is all 32 banks. A piece is 16 bytes: 8 values along k (K-major) or " +
+        "along the rows (MN-major). Eight pieces are a core matrix, which is read at once; the " +
+        "leading and the stride offset say how far apart core matrices lie. Click on a piece, or " +
         "move with the arrow keys. The start is counted from the tile's own.")))));
   new ResizeObserver(() => {
     if (width === memory.clientWidth) return;

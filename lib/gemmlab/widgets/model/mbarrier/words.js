@@ -113,7 +113,7 @@ function overrun(run, index, event) {
 const SAY = {
   init(run) {
     const { full, empty } = countsOf(run.ring);
-    return `Thread 0 has initialised the barriers: each full[s] for ${many(full, "arrival")} a ` +
+    return `Thread 0 has initialized the barriers: each full[s] for ${many(full, "arrival")} a ` +
       `phase${empty === undefined ? "" : `, each empty[s] for ${empty}`}. All are in phase 0, of ` +
       "parity 0.";
   },

@@ -6,7 +6,7 @@ export const SCHEMES = { single: "single buffer", double: "double buffer", async
 export const cycles = (value) => value.toLocaleString("en");
 
 // What the largest of the three rounds is made of.
-function paceText(run, tensor) {
+export function paceText(run, tensor) {
   const { rounds, scheme, stages, blocks } = run;
   const issue = `issue ${cycles(run.issue)}`;
   if (run.pace !== "steps") {

@@ -20,39 +20,45 @@ export function tellShared(run) {
     "last.";
 }
 
+// A k tile by its number within its tile of C, as the picture has it.
+const kTile = (tile, depth) => `k tile ${tile % depth} of tile ${Math.floor(tile / depth)}`;
+
 const STAGE_TEXT = {
-  flight: (tile, end) => `k tile ${tile}, on its way until ${end}`,
-  full: (tile, end) => `k tile ${tile}, there, read from ${end} on`,
-  read: (tile, end) => `k tile ${tile}, read until ${end}`,
-  old: (tile) => `k tile ${tile}, may be overwritten`,
+  flight: (end) => `on its way until ${end}`,
+  full: (end) => `there, read from ${end} on`,
+  read: (end) => `read until ${end}`,
+  old: () => "may be overwritten",
 };
 
 // The asking thread, or a consumer.
-function warpgroupText(kind, now) {
+function warpgroupText(kind, now, depth) {
   const end = `until ${counted(now.end)}`;
-  if (now.state === "issue") return `asks for k tile ${now.tile}, ${end}`;
+  if (now.state === "issue") return `asks for ${kTile(now.tile, depth)}, ${end}`;
   if (now.state === "wait") {
     if (now.tile < 0) return `waits for its store, ${end}`;
-    return kind === "consumer" ? `waits ${end}` : `waits with k tile ${now.tile}, ${end}`;
+    return kind === "consumer" ? `waits ${end}` : `waits with ${kTile(now.tile, depth)}, ${end}`;
   }
   if (now.state === "pack") return `packs the sums of tile ${now.tile}, ${end}`;
   if (now.state === "store") return `stores tile ${now.tile}, ${end}`;
-  return `its products of k tile ${now.tile} run, ${end}`;
+  return `its products of ${kTile(now.tile, depth)} run, ${end}`;
 }
 
-function warpgroupLaneText(name, now) {
+function warpgroupLaneText(name, now, depth) {
   const kind = name.split(" ")[0];
-  if (kind === "stage") return now ? STAGE_TEXT[now.state](now.tile, counted(now.end)) : "nothing yet";
+  if (kind === "stage") {
+    if (!now) return "nothing yet";
+    return `${kTile(now.tile, depth)}, ${STAGE_TEXT[now.state](counted(now.end))}`;
+  }
   if (!now) return { tensor: "idle", C: "nothing leaves" }[kind] ?? "done";
   if (kind === "tensor") {
     if (now.state === "idle") return `idle from ${counted(now.begin)} to ${counted(now.end)}`;
     const who = now.state === "second" ? 1 : 0;
-    return `k tile ${now.tile} of consumer ${who}, until ${counted(now.end)}`;
+    return `${kTile(now.tile, depth)}, consumer ${who}, until ${counted(now.end)}`;
   }
   if (kind === "C") return `tile ${now.tile} leaves, until ${counted(now.end)}`;
-  return warpgroupText(kind, now);
+  return warpgroupText(kind, now, depth);
 }
 
-// [lane, what it does] at a time, in the order of the lanes.
-export const tellShareMoment = (lanes, time) => lanes.map(([name, bars]) =>
-  [name, warpgroupLaneText(name, bars.find((bar) => bar.begin <= time && time < bar.end))]);
+// [lane, what it does] at a time, in the order of the lanes; depth: k tiles of a tile of C.
+export const tellShareMoment = (lanes, time, depth) => lanes.map(([name, bars]) => [name,
+  warpgroupLaneText(name, bars.find((bar) => bar.begin <= time && time < bar.end), depth)]);
