@@ -82,6 +82,8 @@ const answers = {
   },
   row: ({ row }) => loaded["ladder/widget"].describeRow(row),
   shade: ({ part, theme }) => loaded["heat_map/widget"].shade(part, theme),
+  unit_beside: (metric) => loaded["heat_map/widget"].unitBeside(metric),
+  ticks: (most) => loaded["heat_map/widget"].ticks(most),
   cell({ config, state }) {
     const { companions, goodness, groupsOf, nameOf, tell } = loaded["heat_map/widget"];
     const at = config.metrics.findIndex((m) => m.key === state.metric);
