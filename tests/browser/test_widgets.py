@@ -144,15 +144,36 @@ def test_predict_takes_a_number_by_keyboard(show):
 
 def test_predict_asks_again_for_what_is_no_number(show):
     page = show(Predict("How many?", 4))
-    page.get_by_role("textbox").fill("many")
-    page.get_by_role("button", name="Commit").click()
+    check = page.get_by_role("button", name="Check my guess")
+    expect(check).to_have_attribute("aria-disabled", "true")
+    check.click(force=True)
     expect(page.locator(".gl-bad")).to_contain_text("Type a number")
+    page.get_by_role("textbox").fill("many")
+    expect(check).to_have_attribute("aria-disabled", "false")
+    check.click()
+    expect(page.locator(".gl-bad")).to_contain_text("Type a number")
+
+
+@pytest.mark.parametrize(
+    ("text", "bold"),
+    [
+        ("How many?", "How many?"),
+        ("A warp stores rows 0 to 7. Banks have 4 bytes: how many?", "how many?"),
+        ("Two rows meet. How many `wavefronts. Or so` does 1.5 x take?",
+         "How many wavefronts. Or so does 1.5 x take?"),
+        ("Is it fast? Guess the rate.", "Is it fast? Guess the rate."),
+    ],
+)  # fmt: skip
+def test_only_the_question_is_bold(show, text, bold):
+    page = show(Predict(text, 4))
+    expect(page.locator(".gl-p-question > b")).to_have_text(bold)
+    expect(page.get_by_role("textbox", name=bold[:8])).to_have_count(1)
 
 
 def test_predict_takes_a_choice_by_mouse(show):
     page = show(Predict("Which line?", "the store", choices=["the load", "the store"]))
     page.locator("label", has_text="the store").click()
-    page.get_by_role("button", name="Commit").click()
+    page.get_by_role("button", name="Check my guess").click()
     expect(page.locator(".gl-verdict .gl-good")).to_contain_text("the store")
 
 
