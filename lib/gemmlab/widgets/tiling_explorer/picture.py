@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_HUES = ("#c0dcec", "#f9e6c0", "#c0e6dc", "#f3dee9", "#d5edf9", "#f5d6c0", "#edeac0")
+_HUES = ("#c0dcec", "#f9e6c0", "#c0e6dc", "#f3dee9", "#d5edf9", "#f5d6c0", "#edeac0", "#e4e4e4")
 _ACCENT = "#0068a3"
 _WIDTH = 3.8
 

@@ -13,8 +13,13 @@ const MORE = {
   lanes: "Place of a lane among LM x LN", a: "A in shared memory", stages: "Buffers",
   min_blocks: "Blocks in __launch_bounds__", gpu: "GPU", size: "M = N",
 };
+// The costs that are always in sight; the others are folded.
+const MAIN = ["Threads", "Shared memory", "Registers a thread", "FLOP per byte from global memory",
+  "Wavefronts of a warp for one k", "Cycles of its FMAs"];
 const HINT = "Large: the block's tile of C, its warps, and the lanes of one warp. Left and " +
-  "above: its tiles of A and B. Point at a thread, or move with the arrow keys; a click keeps it.";
+  "above: its tiles of A and B. Point at a thread, or move with the arrow keys; a click keeps it. A " +
+  "thread has TM x TN elements; a warp repeats its lanes' tiles WMITER times down and WNITER times " +
+  "across. Of the two bars, the longer one sets the pace. Waves: how often all SMs take blocks.";
 const COPY_HINT = " Striped: what the thread copies from global memory, in its order.";
 
 // The values that changed since the table before: name -> what it was.
@@ -26,7 +31,7 @@ export function changes(before, now) {
 
 // A line a fact; its name opens how it comes about. What moved lights up.
 function table(rows, was, moved, told, open) {
-  const lines = rows.map(({ name, value, how, bar, bad }) => {
+  const line = ({ name, value, how, bar, bad }) => {
     const more = name === told;
     const detail = h("dd", { class: "gl-how", hidden: !more }, how);
     return h("div", {
@@ -40,9 +45,13 @@ function table(rows, was, moved, told, open) {
       : moved ? h("span", { class: "gl-same" }, "same") : null,
     bar === null ? null : h("span", { class: "gl-rail" },
       h("span", { class: "gl-meter", style: `--v:${bar}` }))), detail);
+  };
+  const isMain = ({ name, bad }) => bad || MAIN.includes(name);
+  return [rows.filter(isMain), rows.filter((row) => !isMain(row))].map((some) => {
+    const lines = some.map(line);
+    lines.filter((one) => one.classList.contains("gl-moved")).forEach((one) => flash(one));
+    return h("dl", { class: "gl-facts" }, lines);
   });
-  lines.filter((line) => line.classList.contains("gl-moved")).forEach((line) => flash(line));
-  return h("dl", { class: "gl-facts" }, lines);
 }
 
 function mount(root, config, initial, changed) {
@@ -86,11 +95,13 @@ function mount(root, config, initial, changed) {
     onclick: (event) => { point(event); update({ thread: now() }); },
   });
   const zoom = part("gl-zoom");
-  const zoomTitle = part("gl-legend");
+  const [zoomTitle, storeText] = [part("gl-legend"), part("gl-legend")];
   const reading = part("gl-hint", { "aria-live": "polite" });
   const legend = part("gl-legend");
   const error = part("gl-goal gl-wrong", { role: "status" });
-  const numbers = part("gl-numbers");
+  const [numbers, others] = [part("gl-numbers"), part("gl-numbers")];
+  const othersTitle = h("summary", {});
+  const sizesTitle = h("summary", {});
 
   function point(event) {
     const svg = picture.querySelector("svg");
@@ -132,7 +143,10 @@ function mount(root, config, initial, changed) {
     zoomTitle.textContent = `Thread ${thread} for one k: ${d.m} values of A, ${d.n} of B, ` +
       `${d.sums} FMAs. The numbers are the order of its stores.`;
     const text = describeThread(d, thread);
-    reading.textContent = text;
+    const [place, copied, stored] = text.replaceAll("][", "]\u2060[")
+      .split(/(?<=\.) (?=Copies|Stores)/);
+    reading.textContent = state.copies ? `${place} ${copied}` : place;
+    storeText.textContent = stored;
     slider.max = String(d.threads - 1);
     slider.value = String(thread);
     for (const [name, value] of [["now", thread], ["max", d.threads - 1], ["text", text]]) {
@@ -148,11 +162,16 @@ function mount(root, config, initial, changed) {
   }
 
   function drawTable(rows) {
-    numbers.replaceChildren(table(rows, was, was.size, told, (name) => {
+    const [main, more] = table(rows, was, was.size, told, (name) => {
       told = told === name ? "" : name;
       drawTable(rows);
-      [...numbers.querySelectorAll("button")].find((one) => one.textContent === name).focus();
-    }));
+      [...side.querySelectorAll(".gl-fact-name")].find((one) => one.textContent === name).focus();
+    });
+    numbers.replaceChildren(main);
+    others.replaceChildren(more);
+    const moved = more.querySelectorAll(".gl-moved").length;
+    othersTitle.textContent = `${more.children.length} more costs` +
+      (moved ? `, ${moved} of them changed` : "");
   }
 
   function wrong(found) {
@@ -170,6 +189,9 @@ function mount(root, config, initial, changed) {
     const found = problems(state);
     const impossible = found.length > 0;
     for (const [name, one] of Object.entries(selects)) one.set(state[name]);
+    const cut = state.WMITER * state.WNITER > 1 ? ` in ${state.WMITER} x ${state.WNITER} parts` : "";
+    sizesTitle.textContent = `Warp ${state.WM} x ${state.WN}${cut}, ` +
+      `thread ${state.TM} x ${state.TN}`;
     const same = ([, tiling]) => Object.keys(tiling).every((key) => state[key] === tiling[key]);
     presets?.el.querySelectorAll("input").forEach((input, i) => {
       input.checked = same(config.presets[i]);
@@ -199,15 +221,16 @@ function mount(root, config, initial, changed) {
   views.append(picture, h("div", { class: "gl-row" },
     h("label", { class: "gl-field" }, h("span", { class: "gl-label" }, "thread"), slider),
     h("label", { class: "gl-field gl-check" }, copy, "what it copies")), reading);
+  const [block, ...finer] = Object.entries(GROUPS).map(([title, names]) =>
+    h("div", { class: "gl-sizes" }, h("span", { class: "gl-label" }, title), names.map(field)));
+  const side = h("div", { class: "gl-side" }, error, block,
+    h("details", { class: "gl-more gl-finer" }, sizesTitle, h("div", { class: "gl-groups" }, finer)),
+    numbers, h("details", { class: "gl-more" }, othersTitle, others));
   const own = h("details", { class: "gl-more", ontoggle: () => valid && drawThread() },
-    h("summary", {}, "The thread's elements"), zoomTitle, zoom);
+    h("summary", {}, "The thread's elements"), zoomTitle, zoom, storeText);
   root.append(h("div", { class: "gl-card gl-tiling" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    presets?.el, h("div", { class: "gl-two" }, views, h("div", { class: "gl-side" }, error,
-      h("div", { class: "gl-groups" }, Object.entries(GROUPS).map(([title, names]) =>
-        h("div", { class: "gl-sizes" }, h("span", { class: "gl-label" }, title),
-          names.map(field)))),
-      numbers)),
+    presets?.el, h("div", { class: "gl-two" }, views, side),
     h("div", { class: "gl-feet" },
       h("details", { class: "gl-more" }, h("summary", {}, "Lanes, buffers, GPU"),
         h("div", { class: "gl-row" }, Object.keys(MORE).map(field))), own,
