@@ -69,7 +69,7 @@ def test_waves_by_keyboard(show):
         expect(reading(page)).to_contain_text(said)
     page.locator(".gl-seg input").first.focus()
     page.keyboard.press("ArrowRight")
-    expect(reading(page)).to_contain_text("the published formula, 8 tiles wide. Wave 1")
+    expect(reading(page)).to_contain_text("The published formula, 8 tiles wide. Wave 1")
 
 
 def test_a_click_chooses_the_wave_of_a_tile(show):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -159,7 +160,7 @@ def test_the_lanes_of_a_row_can_be_told_apart(show, theme):
     assert len(colours) == 4
     steps = [
         sum(abs(a - b) for a, b in zip(one, other, strict=True))
-        for one, other in zip(colours, colours[1:], strict=False)
+        for one, other in itertools.pairwise(colours)
     ]
     # color(srgb ...) counts from 0 to 1.
     assert min(steps) > 0.06, steps

@@ -146,7 +146,9 @@ def test_phases(show):
     page = show("B, BN = 128", reader="ldmatrix.x4.trans", swizzle="Swizzle<3,3,3>")
     other_ways(page)
     tabs = page.get_by_role("radiogroup", name="Phase")
-    assert tabs.locator("label").all_inner_texts() == [f"phase {n}: 2 wavefronts" for n in (1, 2, 3, 4)]
+    assert tabs.locator("label").all_inner_texts() == [
+        f"phase {n}: 2 wavefronts" for n in (1, 2, 3, 4)
+    ]
     tabs.locator("label").nth(3).click()
     expect(page.locator(".gl-w-phase")).to_contain_text("Phase 4: rows 8, 12 meet in banks")
     strong = page.locator("[role=group].gl-w-grid .gl-used")

@@ -1,6 +1,6 @@
 // BlockOrder: which tiles of C run together, and which panels of A and B they need.
 import {
-  bootWith, h, inline, liveWith, segmented, select, setText, stepper
+  bootWith, flash, h, inline, liveWith, segmented, select, setText, stepper
 } from "../shared/dom.js";
 import { player } from "../shared/play.js";
 import { oneOf, whole } from "../shared/link.js";
@@ -209,7 +209,8 @@ function mount(root, config, initial, changed) {
     const wrong = neverTaken(state).length > 0;
     // What a wave needs stands under its picture.
     const [about, , , end] = describe(state, state.wave).split(/(?<=\.) (?=[A-Z0-9])/);
-    reading.textContent = `${titleOf(state)}. ${about} ${end}`;
+    const title = titleOf(state);
+    reading.textContent = `${title[0].toUpperCase()}${title.slice(1)}. ${about} ${end}`;
     reading.classList.toggle("gl-wrong", wrong);
     const drawn = views[0].size();
     key.replaceChildren(...[
@@ -239,8 +240,11 @@ function mount(root, config, initial, changed) {
   }).observe(box);
   render();
   return (next) => {
+    const other = next.order !== state.order;
     state = next;
     render();
+    // Where both orders are in sight, a phrase of the prose points to one of them.
+    if (other && views.length > 1) flash(views[state.order === base ? 0 : 1].el);
   };
 }
 
