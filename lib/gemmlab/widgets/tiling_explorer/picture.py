@@ -82,4 +82,4 @@ def tile_png(t: Tiling, thread: int) -> bytes:
     """The tile alone as a PNG, for a page that has the words beside it."""
     figure = new_figure(_WIDTH, min(3.0, 3.0 * t.BM / t.BN))
     _tile(figure.add_axes((0.02, 0.0, 0.96, 1.0)), t, thread)
-    return png_bytes(figure, 16)
+    return png_bytes(figure, 14)

@@ -9,18 +9,15 @@ const GROUPS = {
   block: ["BM", "BN", "BK"], warp: ["WM", "WN"], subtiles: ["WMITER", "WNITER"],
   thread: ["TM", "TN"],
 };
+const SIZES = Object.values(GROUPS).flat();
 const MORE = {
   lanes: "Place of a lane among LM x LN", a: "A in shared memory", stages: "Buffers",
   min_blocks: "Blocks in __launch_bounds__", gpu: "GPU", size: "M = N",
 };
 // The costs that are always in sight; the others are folded.
-const MAIN = ["Threads", "Shared memory", "Registers a thread", "FLOP per byte from global memory",
-  "Wavefronts of a warp for one k", "Cycles of its FMAs"];
-const HINT = "Large: the block's tile of C, its warps, and the lanes of one warp. Left and " +
-  "above: its tiles of A and B. Point at a thread, or move with the arrow keys; a click keeps it. A " +
-  "thread has TM x TN elements; a warp repeats its lanes' tiles WMITER times down and WNITER times " +
-  "across. Of the two bars, the longer one sets the pace. Waves: how often all SMs take blocks.";
-const COPY_HINT = " Striped: what the thread copies from global memory, in its order.";
+const MAIN = /^(Threads|Shared|Registers|FLOP|Wavefronts|Cycles)/;
+const HINT = "A warp repeats its lanes' tiles of TM x TN: WMITER times down, WNITER across. " +
+  "Striped: what a thread copies.";
 
 // The values that changed since the table before: name -> what it was.
 export function changes(before, now) {
@@ -46,10 +43,9 @@ function table(rows, was, moved, told, open) {
     bar === null ? null : h("span", { class: "gl-rail" },
       h("span", { class: "gl-meter", style: `--v:${bar}` }))), detail);
   };
-  const isMain = ({ name, bad }) => bad || MAIN.includes(name);
-  return [rows.filter(isMain), rows.filter((row) => !isMain(row))].map((some) => {
-    const lines = some.map(line);
-    lines.filter((one) => one.classList.contains("gl-moved")).forEach((one) => flash(one));
+  return [true, false].map((main) => {
+    const lines = rows.filter((row) => main === (row.bad || MAIN.test(row.name))).map(line);
+    lines.filter((one) => one.matches(".gl-moved")).forEach(flash);
     return h("dl", { class: "gl-facts" }, lines);
   });
 }
@@ -95,13 +91,10 @@ function mount(root, config, initial, changed) {
     onclick: (event) => { point(event); update({ thread: now() }); },
   });
   const zoom = part("gl-zoom");
-  const [zoomTitle, storeText] = [part("gl-legend"), part("gl-legend")];
   const reading = part("gl-hint", { "aria-live": "polite" });
-  const legend = part("gl-legend");
   const error = part("gl-goal gl-wrong", { role: "status" });
   const [numbers, others] = [part("gl-numbers"), part("gl-numbers")];
-  const othersTitle = h("summary", {});
-  const sizesTitle = h("summary", {});
+  const [othersTitle, sizesTitle] = [h("summary"), h("summary")];
 
   function point(event) {
     const svg = picture.querySelector("svg");
@@ -140,13 +133,10 @@ function mount(root, config, initial, changed) {
     const thread = now();
     picture.querySelector("g").innerHTML = threadPicture(d, g, thread, state.copies);
     zoom.innerHTML = zoomPicture(d, thread, zoom.clientWidth || 280);
-    zoomTitle.textContent = `Thread ${thread} for one k: ${d.m} values of A, ${d.n} of B, ` +
-      `${d.sums} FMAs. The numbers are the order of its stores.`;
     const text = describeThread(d, thread);
-    const [place, copied, stored] = text.replaceAll("][", "]\u2060[")
+    const [place, copied] = text.replaceAll("][", "]\u2060[")
       .split(/(?<=\.) (?=Copies|Stores)/);
     reading.textContent = state.copies ? `${place} ${copied}` : place;
-    storeText.textContent = stored;
     slider.max = String(d.threads - 1);
     slider.value = String(thread);
     for (const [name, value] of [["now", thread], ["max", d.threads - 1], ["text", text]]) {
@@ -170,16 +160,14 @@ function mount(root, config, initial, changed) {
     numbers.replaceChildren(main);
     others.replaceChildren(more);
     const moved = more.querySelectorAll(".gl-moved").length;
-    othersTitle.textContent = `${more.children.length} more costs` +
-      (moved ? `, ${moved} of them changed` : "");
+    othersTitle.textContent = `${more.children.length} more costs${moved ? `, ${moved} changed` : ""}`;
   }
 
   function wrong(found) {
-    const mend = repairs(state, Object.values(GROUPS).flat().map((name) =>
-      [name, config.choices[name]]));
+    const mend = repairs(state, SIZES.map((name) => [name, config.choices[name]]));
     error.replaceChildren(h("span", {}, found.join(" ")), h("span", { class: "gl-row" },
       h("span", { class: "gl-label" },
-        mend.length ? "One change would do:" : "No single change would do."),
+        mend.length ? "One change does:" : "No single change does."),
       mend.map(([name, value]) => h("button", {
         type: "button", class: "gl-mend", onclick: () => update({ [name]: value }),
       }, `${name} = ${value}`))));
@@ -189,9 +177,7 @@ function mount(root, config, initial, changed) {
     const found = problems(state);
     const impossible = found.length > 0;
     for (const [name, one] of Object.entries(selects)) one.set(state[name]);
-    const cut = state.WMITER * state.WNITER > 1 ? ` in ${state.WMITER} x ${state.WNITER} parts` : "";
-    sizesTitle.textContent = `Warp ${state.WM} x ${state.WN}${cut}, ` +
-      `thread ${state.TM} x ${state.TN}`;
+    sizesTitle.textContent = `Warp ${state.WM} x ${state.WN}, thread ${state.TM} x ${state.TN}`;
     const same = ([, tiling]) => Object.keys(tiling).every((key) => state[key] === tiling[key]);
     presets?.el.querySelectorAll("input").forEach((input, i) => {
       input.checked = same(config.presets[i]);
@@ -199,7 +185,6 @@ function mount(root, config, initial, changed) {
     copy.checked = state.copies;
     root.classList.toggle("gl-impossible", impossible);
     error.hidden = !impossible;
-    legend.textContent = HINT + (state.copies ? COPY_HINT : "");
     if (impossible) wrong(found);
     else {
       valid = { ...state };
@@ -227,14 +212,14 @@ function mount(root, config, initial, changed) {
     h("details", { class: "gl-more gl-finer" }, sizesTitle, h("div", { class: "gl-groups" }, finer)),
     numbers, h("details", { class: "gl-more" }, othersTitle, others));
   const own = h("details", { class: "gl-more", ontoggle: () => valid && drawThread() },
-    h("summary", {}, "The thread's elements"), zoomTitle, zoom, storeText);
+    h("summary", {}, "The thread's stores in their order"), zoom);
   root.append(h("div", { class: "gl-card gl-tiling" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     presets?.el, h("div", { class: "gl-two" }, views, side),
     h("div", { class: "gl-feet" },
       h("details", { class: "gl-more" }, h("summary", {}, "Lanes, buffers, GPU"),
         h("div", { class: "gl-row" }, Object.keys(MORE).map(field))), own,
-      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend))));
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), h("div", { class: "gl-legend" }, HINT)))));
   let width = 0;
   new ResizeObserver(() => {
     if (width === picture.clientWidth || !valid) return;
@@ -249,8 +234,7 @@ function mount(root, config, initial, changed) {
 }
 
 // Any of what a control offers; whether the sizes go together is said in the widget.
-const offered = Object.fromEntries(["BM", "BN", "BK", "WM", "WN", "WMITER", "WNITER", "TM", "TN",
-  "lanes", "a", "stages", "min_blocks", "gpu", "size"].map((name) => [name, (value, config) =>
+const offered = Object.fromEntries([...SIZES, ...Object.keys(MORE)].map((name) => [name, (value, config) =>
   config.choices[name].some((one) => (Array.isArray(one) ? one[0] : one) === value)]));
 const RULES = { name: "TilingExplorer", allows: {
   ...offered, thread: whole(0, 1023), copies: isTruth,
