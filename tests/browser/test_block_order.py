@@ -35,14 +35,25 @@ def reading(page: Page):
     return page.locator(".gl-hint")
 
 
+def counts(page: Page):
+    """Under each picture: what the wave needs, and what all waves need."""
+    return page.locator(".gl-o-said")
+
+
 def test_another_order_needs_other_panels(show):
     page = show(GRIDS)
-    expect(reading(page)).to_contain_text("9 rows and 32 columns. They need 41 panels")
+    rows, strips = counts(page).nth(0), counts(page).nth(1)
+    expect(rows).to_contain_text("41 panels (9 of A + 32 of B) in this wave")
+    expect(strips).to_contain_text("48 panels")
+    expect(strips).to_contain_text("panels in all 4 waves")
+    page.locator(".gl-seg", has_text="published").click()
+    expect(page.locator(".gl-o-name")).to_have_text(
+        ["row by row", "the published formula, 8 tiles wide"]
+    )
     page.locator(".gl-seg", has_text="strips of rows").click()
-    expect(reading(page)).to_contain_text("48 panels")
     page.get_by_role("button", name="strip, in tiles: more").click()
-    expect(reading(page)).to_contain_text("9 rows and 30 columns")
-    expect(page.locator(".gl-o-panel").first.locator(".gl-o-need")).to_have_count(39)
+    expect(strips).to_contain_text("39 panels (9 of A + 30 of B)")
+    expect(page.locator(".gl-o-panel").last.locator(".gl-o-need")).to_have_count(39)
 
 
 def test_waves_by_keyboard(show):
@@ -58,7 +69,7 @@ def test_waves_by_keyboard(show):
         expect(reading(page)).to_contain_text(said)
     page.locator(".gl-seg input").first.focus()
     page.keyboard.press("ArrowRight")
-    expect(reading(page)).to_contain_text("48 panels")
+    expect(reading(page)).to_contain_text("The published formula, 8 tiles wide. Wave 1")
 
 
 def test_a_click_chooses_the_wave_of_a_tile(show):
@@ -72,16 +83,16 @@ def test_the_articles_formula_leaves_tiles_out(show):
     page = show(GRIDS)
     page.locator(".gl-seg", has_text="published").click()
     expect(reading(page)).to_contain_text("Every tile is taken once")
-    page.get_by_label("Tiles of C").select_option("12 12")
+    page.get_by_label("C has").select_option("12 12")
     expect(reading(page)).to_contain_text("24 tiles of 144 never taken, 24 blocks outside C.")
-    expect(page.locator(".gl-legend")).to_contain_text("Striped: never taken")
-    page.get_by_label("Tiles of C").select_option("32 4")
+    expect(page.locator(".gl-o-key")).to_contain_text("Striped: never taken")
+    page.get_by_label("C has").select_option("32 4")
     expect(reading(page)).to_contain_text("64 tiles of 128 never taken")
 
 
 def test_a_wave_that_is_no_more_becomes_the_last(show):
     page = show(GRIDS, wave=3)
-    page.get_by_label("Tiles of C").select_option("12 12")
+    page.get_by_label("C has").select_option("12 12")
     expect(reading(page)).to_contain_text("Wave 1 of 1, blocks 0 to 143")
     expect(page.get_by_role("slider", name="Wave")).to_be_disabled()
 
@@ -108,19 +119,20 @@ def test_it_fits(show, grid, order, width):
 
 
 def test_two_orders_stand_side_by_side(show):
+    """Both are in sight, so there is nothing to switch."""
     page = show([(64, 64)], orders=["rows", "strips"])
-    counts = page.locator(".gl-o-count")
-    expect(counts).to_have_text(["69 panels", "41 panels"])
-    page.locator(".gl-seg", has_text="strips of rows").click()
-    expect(counts).to_have_text(["41 panels", "69 panels"])
+    expect(page.locator(".gl-o-count")).to_have_text(["69 panels", "41 panels"])
+    expect(page.locator(".gl-o-name")).to_have_text(["row by row", "strips of rows, 8 tiles high"])
+    expect(page.get_by_role("radio")).to_have_count(0)
 
 
 def test_no_number_is_too_small_to_read(show):
     page = show([(12, 12), (32, 32)], "strips", orders=["strips"])
     expect(page.locator(".gl-o-box g text")).to_have_count(144)
-    page.get_by_label("Tiles of C").select_option("32 32")
+    page.get_by_label("C has").select_option("32 32")
     expect(page.locator(".gl-o-box g text")).to_have_count(0)
-    expect(page.locator(".gl-o-way")).to_have_count(1)
+    expect(page.locator(".gl-o-way:not(.gl-o-jump)")).to_have_count(1)
+    expect(page.locator(".gl-o-jump")).to_have_count(1)
 
 
 def test_nothing_moves_by_itself():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,6 +138,32 @@ def test_colours_are_of_lanes_registers_or_matrices(show):
             "(all) => all.map((one) => getComputedStyle(one).backgroundColor)"
         )
         assert len(set(colours)) == count
+
+
+def test_what_all_names_begin_with_is_said_once(show):
+    page = show(["mma.m16n8k16 A", "mma.m16n8k16 B", "mma.m16n8k16 C/D"])
+    group = page.get_by_role("radiogroup", name="Layout")
+    expect(group.locator(".gl-label")).to_have_text("mma.m16n8k16")
+    expect(group.locator(".gl-seg")).to_have_text(["A", "B", "C/D"])
+    page.locator(".gl-seg", has_text="C/D").click()
+    expect(element(page, 2, 3)).to_have_text("T9 r1")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_lanes_of_a_row_can_be_told_apart(show, theme):
+    """Beside a chosen lane too, in the colors of the strip of lanes."""
+    page = show("mma.m16n8k16 A", lane=5, theme=theme)
+    colours = page.locator(".gl-f-picture [data-row='4'][data-col]").evaluate_all(
+        """(all) => all.filter((one, i) => i % 2 === 0 && i < 8).map((one) =>
+             getComputedStyle(one).backgroundColor.match(/[\\d.]+/g).map(Number))"""
+    )
+    assert len(colours) == 4
+    steps = [
+        sum(abs(a - b) for a, b in zip(one, other, strict=True))
+        for one, other in itertools.pairwise(colours)
+    ]
+    # color(srgb ...) counts from 0 to 1.
+    assert min(steps) > 0.06, steps
 
 
 def test_touch(show):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,9 +45,12 @@ def pick(page: Page, metric: str) -> None:
 
 def test_it_opens_at_the_best_and_marks_what_costs_the_same(show):
     page = show()
+    best = page.locator('.gl-hm-cell[aria-pressed="true"]')
+    expect(page.locator(".gl-hm-detail")).to_have_text(re.compile("^Choose a cell or a dot"))
+    best.click()
     expect(page.locator(".gl-hm-detail b")).to_have_text("TM 4, TN 4, WMITER 4, WNITER 2")
     expect(page.locator(".gl-hm-detail")).to_contain_text("28.73 TFLOP/s")
-    expect(page.locator(".gl-hm-detail")).to_contain_text("40 wavefronts per k")
+    expect(page.locator(".gl-hm-detail")).to_contain_text("wavefronts40 per k")
     expect(page.locator(".gl-hm-same")).to_have_count(1)
     expect(page.locator(".gl-hm-same")).to_have_text("28.70")
 
@@ -60,15 +64,31 @@ def test_a_cell_is_chosen_by_mouse(show):
     expect(detail).to_contain_text("TM 4, TN 4, WMITER 8, WNITER 1: 21.52")
 
 
+def test_a_dot_is_a_cell(show):
+    page = show()
+    page.locator(".gl-hm-line").nth(3).locator(".gl-hm-dot").first.click()
+    chosen = page.locator('.gl-hm-cell[aria-pressed="true"]')
+    expect(chosen).to_be_focused()
+    expect(chosen).to_have_text("19.99")
+    expect(page.locator(".gl-hm-detail")).to_contain_text("64 per k")
+    expect(page.locator(".gl-hm-scale span")).to_have_text(["0", "10", "20", "30"])
+
+
+def test_axes_are_named_in_words(show):
+    corner = show().locator(".gl-hm-corner")
+    expect(corner).to_contain_text("tile of a thread: TM, TN")
+    expect(corner).to_contain_text("times a warp repeats its tile: WMITER, WNITER")
+
+
 def test_the_same_cell_shows_its_other_metrics(show):
     page = show()
     pick(page, "wavefronts")
     expect(cell(page, "TM 8, TN 4, WMITER 2, WNITER 2")).to_have_text("40")
-    expect(page.locator(".gl-legend").first).to_contain_text("Less is better")
+    expect(page.locator(".gl-legend").first).to_contain_text("less is better")
     expect(page.locator(".gl-hm-line")).to_have_count(0)
     pick(page, "loads")
     expect(cell(page, "TM 8, TN 4, WMITER 4, WNITER 1")).to_have_text("33")
-    expect(page.locator(".gl-hm-line")).to_have_count(5)
+    expect(page.locator(".gl-hm-group")).to_have_count(5)
 
 
 def test_arrow_keys_move_over_cells_and_holes_say_why(show):

@@ -138,13 +138,17 @@ def test_the_warp_can_be_dragged(found, page):
 
 
 def test_traffic_falls_as_the_tile_grows(found):
-    assert found("TileTraffic", ".gl-tt-row").count() == 0
+    rows = found("TileTraffic", ".gl-tt-row")
+    assert {row.split()[-1] for row in rows.all_inner_texts()} == {"?"}
+    # The size can be seen, and comes after the guess.
+    sizes = found("TileTraffic", "[aria-label='Tile of C'] input")
+    assert sizes.count() == 6
+    assert all(one.is_disabled() for one in sizes.all())
+    assert "after your guess" in found("TileTraffic", ".gl-waits").inner_text()
     found("TileTraffic", ".gl-foretell input[value='32']").click(force=True)
     assert "Yes" in found("TileTraffic", ".gl-foretell-said").inner_text()
-    values = [
-        int(row.split()[-1].replace(",", ""))
-        for row in found("TileTraffic", ".gl-tt-row").all_inner_texts()
-    ]
+    values = [int(row.split()[-1].replace(",", "")) for row in rows.all_inner_texts()]
+    assert all(one.is_enabled() for one in sizes.all())
     assert values == [2 * 64**3 // tile for tile in (1, 2, 4, 8, 16, 32)]
 
 
@@ -174,7 +178,7 @@ def test_each_bar_has_a_name_and_a_chapter(found, page):
     [
         "[data-widget=Machine] [data-unit=l2]",
         "[data-widget=Coalescing] input[value='16']",
-        "[data-widget=TileTraffic] [aria-label=Tile] input[value='1']",
+        "[data-widget=TileTraffic] [aria-label='Tile of C'] input[value='1']",
         "[data-widget=RegisterTile] [aria-label='Rows of C'] input[value='8']",
     ],
 )

@@ -34,7 +34,11 @@ def show(visit, tmp_path: Path) -> Callable[..., Page]:
 
 
 def choose(page: Page, name: str, value: str) -> None:
-    page.get_by_label(name, exact=True).select_option(value)
+    control = page.get_by_label(name, exact=True)
+    fold = page.locator("details:not([open])", has=control)
+    if fold.count():
+        fold.locator("summary").click()
+    control.select_option(value)
 
 
 def fact(page: Page, name: str) -> Locator:
@@ -68,6 +72,23 @@ def test_moving_bk_leaves_the_intensity(show):
     page.get_by_label("what it copies").check()
     page.mouse.click(*point(page, 100, 70))  # another thread costs the same, and the note stays
     expect(fact(page, "Shared memory")).to_contain_text("was 16 KB")
+
+
+def test_what_is_folded_tells_that_it_changed(show):
+    page = show()
+    more = page.locator("summary", has_text="more costs")
+    expect(more).to_have_text("5 more costs")
+    expect(fact(page, "Waves").locator("b")).to_be_hidden()
+    choose(page, "BN", "64")
+    expect(more).to_have_text(re.compile(r"^5 more costs, \d changed$"))
+    more.click()
+    expect(fact(page, "Blocks of the grid")).to_contain_text("was 1,024")
+    name = fact(page, "Waves").locator("button")
+    name.click()
+    expect(name).to_be_focused()
+    expect(fact(page, "Waves").locator(".gl-how")).to_be_visible()
+    sizes = page.locator("summary", has_text="Warp 64 x 32, thread 8 x 8")
+    expect(sizes).to_have_count(1)
 
 
 def test_a_size_is_chosen_by_keyboard(show):
@@ -162,8 +183,10 @@ def test_the_slider_goes_through_the_threads(show):
 def test_what_a_thread_copies_is_shown_on_demand(show):
     page = show()
     expect(page.locator(".gl-t-copy")).to_have_count(0)
+    expect(reading(page)).not_to_contain_text("Copies")
     page.get_by_label("what it copies").check()
     expect(page.locator(".gl-t-copy")).to_have_count(4)
+    expect(reading(page)).to_contain_text("Copies A[9][4..7]".replace("][", "]\u2060["))
     expect(page.locator(".gl-feet .gl-legend").last).to_contain_text("Striped")
 
 
@@ -179,7 +202,6 @@ def test_a_preset_brings_its_sizes_and_its_order(show):
 
 def test_lanes_buffers_and_gpu(show):
     page = show()
-    page.locator("summary").first.click()
     choose(page, "GPU", "A100")
     expect(fact(page, "Cycles")).to_contain_text("64 FMAs, 2 a cycle")
     choose(page, "A in shared memory", "km")
@@ -208,7 +230,7 @@ def test_it_fits(show, name, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     card = page.locator(".gl-card").bounding_box()
     for inner in (".gl-tile-box svg", ".gl-zoom svg", ".gl-numbers"):
-        box = page.locator(inner).bounding_box()
+        box = page.locator(inner).first.bounding_box()
         assert box["x"] >= card["x"]
         assert box["x"] + box["width"] <= card["x"] + card["width"]
     if width == 390:  # the picture first, then the controls

@@ -55,23 +55,23 @@ def choice(page: Page, group: str, name: str) -> Locator:
 
 def test_bank_map_swizzles_by_mouse(show):
     page = show(BankMap(**COLUMN))
-    reading = page.locator(".gl-reading")
-    expect(reading).to_contain_text("32 wavefronts")
+    expect(page.locator(".gl-stat b")).to_have_text(["32", "1", "31", "1"])
+    expect(page.locator(".gl-reading")).to_contain_text("meet in bank 0")
     choice(page, "Layout", "swizzled").click()
-    expect(reading).to_contain_text("1 wavefront")
-    expect(reading).to_contain_text("no conflict")
+    expect(page.locator(".gl-stat b")).to_have_text(["1", "1", "0", "32"])
+    expect(page.locator(".gl-reading")).to_have_text("No conflict.")
 
 
 def test_bank_map_pads_by_keyboard(show):
     page = show(BankMap(**COLUMN))
     page.get_by_role("radio", name="as is").focus()
     press(page, "ArrowRight")
-    expect(page.locator(".gl-reading")).to_contain_text("no conflict")
+    expect(page.locator(".gl-reading")).to_contain_text("No conflict")
     pad = page.get_by_role("group", name="unused elements after each row")
     pad.get_by_role("button").first.focus()
     press(page, "ArrowUp")
     expect(pad.locator("output")).to_have_text("2")
-    expect(page.locator(".gl-reading")).to_contain_text("2 wavefronts")
+    expect(page.locator(".gl-stat b").first).to_have_text("2")
 
 
 def test_bank_map_steps_through_a_request(show):
@@ -110,8 +110,8 @@ def test_bank_map_says_what_is_wrong_with_a_formula(show):
 def test_two_widgets_of_one_kind_are_independent(show):
     page = show(BankMap(**COLUMN), BankMap(**COLUMN))
     choice(page, "Layout", "swizzled").first.click()
-    expect(page.locator(".gl-reading").first).to_contain_text("no conflict")
-    expect(page.locator(".gl-reading").last).to_contain_text("32 wavefronts")
+    expect(page.locator(".gl-reading").first).to_contain_text("No conflict")
+    expect(page.locator(".gl-stats").last.locator("b").first).to_have_text("32")
 
 
 def test_widgets_whose_module_is_loaded_twice_are_independent(show):
@@ -121,7 +121,7 @@ def test_widgets_whose_module_is_loaded_twice_are_independent(show):
     copy = base64.b64encode(f"{BankMap._esm}\n// copy".encode()).decode()
     page = show(html, html.replace(module, copy))
     choice(page, "Layout", "swizzled").first.click()
-    assert page.locator(".gl-reading").last.inner_text().startswith("32 wavefronts")
+    assert page.locator(".gl-stats").last.locator("b").first.inner_text() == "32"
     assert page.get_by_role("radio", name="as is").last.is_checked()
 
 
@@ -144,15 +144,36 @@ def test_predict_takes_a_number_by_keyboard(show):
 
 def test_predict_asks_again_for_what_is_no_number(show):
     page = show(Predict("How many?", 4))
-    page.get_by_role("textbox").fill("many")
-    page.get_by_role("button", name="Commit").click()
+    check = page.get_by_role("button", name="Check my guess")
+    expect(check).to_have_attribute("aria-disabled", "true")
+    check.click(force=True)
     expect(page.locator(".gl-bad")).to_contain_text("Type a number")
+    page.get_by_role("textbox").fill("many")
+    expect(check).to_have_attribute("aria-disabled", "false")
+    check.click()
+    expect(page.locator(".gl-bad")).to_contain_text("Type a number")
+
+
+@pytest.mark.parametrize(
+    ("text", "bold"),
+    [
+        ("How many?", "How many?"),
+        ("A warp stores rows 0 to 7. Banks have 4 bytes: how many?", "how many?"),
+        ("Two rows meet. How many `wavefronts. Or so` does 1.5 x take?",
+         "How many wavefronts. Or so does 1.5 x take?"),
+        ("Is it fast? Guess the rate.", "Is it fast? Guess the rate."),
+    ],
+)  # fmt: skip
+def test_only_the_question_is_bold(show, text, bold):
+    page = show(Predict(text, 4))
+    expect(page.locator(".gl-p-question > b")).to_have_text(bold)
+    expect(page.get_by_role("textbox", name=bold[:8])).to_have_count(1)
 
 
 def test_predict_takes_a_choice_by_mouse(show):
     page = show(Predict("Which line?", "the store", choices=["the load", "the store"]))
     page.locator("label", has_text="the store").click()
-    page.get_by_role("button", name="Commit").click()
+    page.get_by_role("button", name="Check my guess").click()
     expect(page.locator(".gl-verdict .gl-good")).to_contain_text("the store")
 
 

@@ -82,6 +82,8 @@ const answers = {
   },
   row: ({ row }) => loaded["ladder/widget"].describeRow(row),
   shade: ({ part, theme }) => loaded["heat_map/widget"].shade(part, theme),
+  unit_beside: (metric) => loaded["heat_map/widget"].unitBeside(metric),
+  ticks: (most) => loaded["heat_map/widget"].ticks(most),
   cell({ config, state }) {
     const { companions, goodness, groupsOf, nameOf, tell } = loaded["heat_map/widget"];
     const at = config.metrics.findIndex((m) => m.key === state.metric);
@@ -233,6 +235,8 @@ const answers = {
       tints: at.map(([row, column]) => loaded["fragment_map/widget"].tint(f, colour, row, column)),
     };
   },
+  shared_start: (names) => loaded["fragment_map/widget"].sharedStart(names),
+  runs_of: (at) => loaded["block_order/widget"].runsOf(at),
   fragment_panels: ({ f, narrow }) => loaded["model/fragments"].panels(f, narrow)
     .map(({ top, left, rows, columns }) => [top, left, rows, columns]),
   // A tile that pairs of bits rearrange, whole; a write only of whole chunks.

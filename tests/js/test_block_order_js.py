@@ -1,5 +1,6 @@
 """The orders and sentences of BlockOrder's JavaScript are those of the Python; needs node."""
 
+import itertools
 import random
 import re
 
@@ -70,3 +71,17 @@ def test_the_picture_shows_each_kind_once(ask):
     assert count == {"wave": 100, "now": 44, "never": 24, "out": 24}
     w = order.wave(1)
     assert svg.count('class="gl-o-need"') == w.panels
+
+
+def test_the_path_is_cut_where_it_turns_or_jumps(ask):
+    rng = random.Random(24)
+    orders = [random_order(rng) for _ in range(40)]
+    places = [[list(order.place(t)) for t in range(order.tiles)] for order in orders]
+    for at, runs in zip(places, ask([("runs_of", one) for one in places]), strict=True):
+        assert [tile for run in runs for tile in run] == at
+        for run in runs:
+            steps = {(b[0] - a[0], b[1] - a[1]) for a, b in itertools.pairwise(run)}
+            assert steps <= {(0, 1)} or steps <= {(1, 0)}, run
+    rows = next(i for i, order in enumerate(orders) if order.order == "rows" and order.columns > 1)
+    runs = ask([("runs_of", places[rows])])[0]
+    assert len(runs) == orders[rows].rows

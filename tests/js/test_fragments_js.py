@@ -1,5 +1,7 @@
 """The layouts and sentences of FragmentMap's JavaScript are those of the Python; needs node."""
 
+import re
+
 import pytest
 
 from gemmlab.layouts import FRAGMENTS
@@ -8,8 +10,9 @@ from gemmlab.widgets.fragment_map.picture import tint
 
 
 def white(style):
-    """The colour on white of "--c:#rrggbb;--p:20%"."""
-    hue, part = style.removeprefix("--c:#").removesuffix("%").split(";--p:")
+    """The colour on white of "--c:#rrggbb;--p:20%;--q:10%"; q is for the dark theme."""
+    hue, part, dark = re.fullmatch(r"--c:#(\w{6});--p:(\d+)%;--q:(\d+)%", style).groups()
+    assert 0 < int(dark) < int(part)
     return [1 + (int(hue[i : i + 2], 16) / 255 - 1) * int(part) / 100 for i in (0, 2, 4)]
 
 
@@ -41,3 +44,15 @@ def test_the_picture_has_every_element_once(ask, narrow):
         ]
         assert len(found) == len(set(found)) == f.rows * f.columns, f.name
         assert all(columns <= 8 for *_, columns in parts) or not narrow
+
+
+def test_what_several_names_begin_with(ask):
+    cases = {
+        ("mma.m16n8k16 A", "mma.m16n8k16 B", "mma.m16n8k16 C/D"): "mma.m16n8k16 ",
+        ("ldmatrix.x4", "ldmatrix.x2.trans"): "",
+        ("mma.m16n8k16 A", "ldmatrix.x4"): "",
+        ("a b", "a b c"): "",
+        ("a b", "a c d"): "a ",
+        ("ldmatrix.x4",): "",
+    }
+    assert ask([("shared_start", list(names)) for names in cases]) == list(cases.values())

@@ -5,7 +5,7 @@ import pytest
 from gemmlab.experiments.subtiles import Configuration, Row, Subtiles, configurations
 from gemmlab.widgets.heat_map import shade
 
-LIGHT = [[0xF1, 0xF6, 0xFA], [0x00, 0x5A, 0x8F]]
+LIGHT = [[0xF1, 0xF6, 0xFA], [0x4F, 0x9F, 0xD0]]
 
 
 @pytest.fixture(scope="module", params=["article", "every"])
@@ -42,7 +42,7 @@ def test_cells_agree(ask, widget):
         count = cell["values"][at]
         assert len(same) == counts.count(count) - 1
         assert good == pytest.approx(1 - (count - 36) / (max(counts) - 36))
-        assert ["wavefronts", f"{count} wavefronts per k"] in told[1]
+        assert ["wavefronts", f"{count} per k"] in told[1]
         assert sum(many for _, many in groups) == len(counts)
         assert [value for value, _ in groups] == sorted(set(counts))
 
@@ -70,3 +70,28 @@ def test_what_is_said_of_a_cell(ask, widget):
     assert told[1][2] == ["published, RTX 5070 Ti", "28.70 TFLOP/s"]
     assert "Also 40 wavefronts per k (published, RTX 5070 Ti, TFLOP/s): " in told[2]
     assert "28.73" in told[2]
+
+
+@pytest.mark.parametrize(
+    ("label", "unit", "beside"),
+    [
+        ("wavefronts", "wavefronts per k", "per k"),
+        ("ratio to cuBLAS", "of cuBLAS", ""),
+        ("of the fastest plan", "of the fastest plan", ""),
+        ("measured, H200", "TFLOP/s", "TFLOP/s"),
+        ("power", "W", "W"),
+    ],
+)
+def test_a_unit_does_not_say_its_label_again(ask, label, unit, beside):
+    assert ask([("unit_beside", {"label": label, "unit": unit})]) == [beside]
+
+
+def test_ticks_are_round_and_reach_the_most(ask):
+    values = [0.62, 1, 3, 8.1, 28.73, 45, 160, 999, 5585]
+    for most, marks in zip(values, ask([("ticks", most) for most in values]), strict=True):
+        assert marks[0] == 0
+        assert marks[-2] < most <= marks[-1] * (1 + 1e-9)
+        assert 3 <= len(marks) <= 5 + 1
+        step = marks[1]
+        assert f"{step:.1e}"[:3] in ("1.0", "2.0", "2.5", "5.0"), step
+        assert marks == pytest.approx([i * step for i in range(len(marks))])

@@ -9,14 +9,16 @@ import {
   bankPicture, highlight, readout, SHOWN_ROWS, tilePicture, wavefrontRows
 } from "../shared/bank_view.js";
 
+const LEAST_ROWS = 4; // of the tile
 const NARROW = 600; // below this many pixels, 16 banks or columns stand side by side, else 32
 const BANK_LEGEND = "Banks: one row is one wavefront, at most one word from each bank. The number " +
   "is the lane; ×4 means that four lanes share the word. Marked rows are those above the minimum. " +
   "A line parts the phases, which serve one group of lanes after the other.";
 const COPY = " A copy's wavefronts depend on its sources, too; these are its destinations.";
-const TILE_LEGEND = "Tile: the colour is that of the bank that holds the element, as in the " +
-  "picture of the banks. Strong colour: this request wants it. With all rows shown, each element " +
-  "has the number of its bank.";
+const TILE_LEGEND = "Tile: the number and the color are those of the bank that holds the element, " +
+  "as in the picture of the banks. Strong color: this request wants it.";
+const KEY = "Number: above the lane, below the bank. Strong color: the warp wants the element.";
+const LATE_KEY = "wavefronts above the minimum.";
 
 // The tile grows with the rows that a typed pattern asks for.
 function tileOf(config, state) {
@@ -82,16 +84,26 @@ function badge(model) {
   return h("em", { class: `gl-badge ${kind}` }, text);
 }
 
-// Three counts, which light up when they change. Returns {el, set(request or null)}.
+// What the counts beside it do not say: the reading without its first sentence, if that is more.
+export function beside(reading) {
+  const rest = reading.replace(/^[^.]*: \d+ too many\. ?/, "");
+  return rest.replace(/^[^.]*: no conflict\./, "No conflict.");
+}
+
+// The counts, which light up when they change. Returns {el, set(request or null)}.
 function countsView() {
-  const [waves, least, surplus] = ["wavefronts", "minimum", "too many"].map(figure);
-  const el = h("div", { class: "gl-stats" }, waves.el, least.el, surplus.el);
+  const [waves, least, surplus, used] = ["wavefronts", "minimum", "too many", "banks used"]
+    .map(figure);
+  const el = h("div", { class: "gl-stats", "aria-live": "polite" },
+    waves.el, least.el, surplus.el, used.el);
   return { el, set(request) {
     const { wavefronts, minimum, conflicts } = request ?? {};
     setText(waves.value, String(wavefronts ?? "–"));
     waves.words.textContent = wavefronts === 1 ? "wavefront" : "wavefronts";
     setText(least.value, String(minimum ?? "–"));
     setText(surplus.value, String(conflicts ?? "–"));
+    const banks = request?.phases.flatMap((phase) => phase.words.map((word) => word.bank));
+    setText(used.value, banks ? String(new Set(banks).size) : "–");
     surplus.el.className = `gl-stat ${conflicts === 0 ? "gl-good" : "gl-bad"}`;
   } };
 }
@@ -113,6 +125,7 @@ function mount(root, config, initial, changed) {
   const [access, offset] = [part("gl-what"), part("gl-what")];
   const banks = part("gl-picture");
   const tile = part("gl-picture");
+  const key = part("gl-legend gl-bm-key");
   const model = () => all[state.access];
   const columns = () => (root.clientWidth < NARROW ? 16 : 32);
 
@@ -194,17 +207,25 @@ function mount(root, config, initial, changed) {
     const [first, width, length] = view();
     const rows = wavefrontRows(model().request);
     const most = full ? Infinity : SHOWN_ROWS;
+    // The more wavefronts, the fewer rows of the tile: both have to be on one screen.
+    const room = config.goal ? 10 : 12;
+    const tall = full ? Infinity
+      : Math.max(LEAST_ROWS, Math.min(SHOWN_ROWS, room - Math.min(rows.length, most)));
     drawn = state.access;
     top = full ? 0 : Math.floor(Math.max(0, step - 1) / SHOWN_ROWS) * SHOWN_ROWS;
     const place = () => banks.replaceChildren(bankPicture(model(), width, show, top, most));
     if (moving) glide(banks, place);
     else place();
     const lanes = uniqueLanes(rows.slice(top, top + most).flatMap((row) => row.words));
-    tile.replaceChildren(tilePicture(model(), first, width, show, lanes, most));
+    tile.replaceChildren(tilePicture(model(), first, width, show, lanes, tall));
     turn.el.hidden = length <= width;
     turn.set(`columns ${first} to ${Math.min(length, first + width) - 1} of ${length}`);
-    more.textContent = full ? "Fewer rows"
-      : `All ${Math.max(rows.length, model().tile.rows)} rows, with numbers`;
+    const every = Math.max(rows.length, model().tile.rows);
+    more.hidden = !full && rows.length <= most && model().tile.rows <= tall;
+    more.textContent = full ? "Fewer rows" : `All ${every} rows`;
+    const late = rows.some((row) => row.wavefront > 0);
+    key.replaceChildren(KEY, ...(late ? [" ", h("i", { class: "gl-late", "aria-hidden": "true" }),
+      LATE_KEY] : []));
     more.setAttribute("aria-expanded", String(full));
     play.el.hidden = walk.el.hidden = rows.length < 2;
     rest();
@@ -219,10 +240,11 @@ function mount(root, config, initial, changed) {
     all.forEach((m, i) => tabs?.label(i, `${nameOf(m.access, i)} `, badge(m)));
     root.classList.toggle("gl-error", Boolean(error));
     reading.textContent = error ? sentence(error)
-      : model().reading + (shown.op === "cp.async" ? COPY : "");
-    access.replaceChildren(h("b", {}, "Banks"), `${accessName(shown)} `,
-      h("code", {}, shown.pattern));
-    offset.replaceChildren(h("b", {}, "Tile"), h("code", {}, offsetText(state)));
+      : beside(model().reading) + (shown.op === "cp.async" ? COPY : "");
+    access.replaceChildren(h("b", {}, "Banks"),
+      "a line is a wavefront, one pass in which a bank serves one word");
+    offset.replaceChildren(h("b", {}, "Tile"), `${accessName(shown)}:`,
+      h("code", {}, shown.pattern), h("code", {}, offsetText(state)));
     if (config.goal) {
       const done = meets(config.goal, state, all);
       root.classList.toggle("gl-solved", done);
@@ -239,7 +261,7 @@ function mount(root, config, initial, changed) {
     h("div", { class: "gl-title" }, access, h("span", { class: "gl-steps" },
       walk.el, play.el)), banks,
     h("div", { class: "gl-title" }, offset, h("span", { class: "gl-steps" },
-      turn.el, more)), tile);
+      turn.el, more)), tile, key);
   root.append(h("div", { class: "gl-card gl-bankmap" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     config.goal ? goal : null,

@@ -1,6 +1,6 @@
 // BlockOrder: which tiles of C run together, and which panels of A and B they need.
 import {
-  bootWith, h, inline, liveWith, segmented, select, setText, stepper
+  bootWith, flash, h, inline, liveWith, segmented, select, setText, stepper
 } from "../shared/dom.js";
 import { player } from "../shared/play.js";
 import { oneOf, whole } from "../shared/link.js";
@@ -17,29 +17,53 @@ function squares(at, s, inset = 0) {
 }
 
 // Pixels of a tile (s), the bars at the left and above, columns with those outside, whole size.
+// The letters of A and B stand at the far ends of their bars.
 export function geometry(o, width) {
   const reach = Math.max(o.columns, ...places(o).map(([, column]) => column + 1));
-  const bar = 22;
-  const s = Math.min(34, (width - bar - 2) / reach, (Math.min(width, 328) - bar) / o.rows);
-  return { s, bar, reach, width: bar + reach * s + 2, height: bar + o.rows * s + 2 };
+  const [bar, letter] = [18, 16];
+  const s = Math.min(34, (width - bar - letter) / reach,
+    (0.9 * width - bar - letter) / o.rows);
+  return { s, bar, reach, width: bar + reach * s + letter, height: bar + o.rows * s + letter };
 }
 
 function bars(o, g, now) {
   const mark = (kind, x, y, w, tall) => `<rect class="gl-o-${kind}" x="${px(x)}" y="${px(y)}" ` +
     `width="${px(w)}" height="${px(tall)}"/>`;
   const [thin, end] = [10, Math.max(0.5, g.s - (g.s > 6 ? 2 : 0.6))];
-  return mark("bar", 4, g.bar, thin, o.rows * g.s) + mark("bar", g.bar, 4, o.columns * g.s, thin) +
-    now.rows.map((row) => mark("need", 4, g.bar + row * g.s, thin, end)).join("") +
-    now.columns.map((column) => mark("need", g.bar + column * g.s, 4, end, thin)).join("") +
-    `<text x="4" y="${g.bar - 4}">A</text><text x="${g.bar - 9}" y="12">B</text>`;
+  return mark("bar", 1, g.bar, thin, o.rows * g.s) + mark("bar", g.bar, 1, o.columns * g.s, thin) +
+    now.rows.map((row) => mark("need", 1, g.bar + row * g.s, thin, end)).join("") +
+    now.columns.map((column) => mark("need", g.bar + column * g.s, 1, end, thin)).join("") +
+    `<text x="1" y="${px(g.bar + o.rows * g.s + 14)}">A</text>` +
+    `<text x="${px(g.bar + o.columns * g.s + 5)}" y="11">B</text>`;
 }
 
-// The way through the tiles of a wave, with a dot where it begins.
+const beside = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) === 1;
+const turns = (a, b, c) => a[0] - b[0] !== b[0] - c[0] || a[1] - b[1] !== b[1] - c[1];
+
+// The tiles of a wave in their order, cut where it turns or jumps to a tile that is not beside.
+export function runsOf(at) {
+  const runs = [];
+  for (const tile of at) {
+    const run = runs.at(-1);
+    const goes = run && beside(run.at(-1), tile) &&
+      !(run.length > 1 && turns(run.at(-2), run.at(-1), tile));
+    if (goes) run.push(tile);
+    else runs.push([tile]);
+  }
+  return runs;
+}
+
+// The way through the tiles of a wave: a line for each run, the jump from the first to the second
+// broken, with an arrow, and a dot where it begins.
 function wayOf(at, s) {
-  const points = at.map(([row, column]) => `${px((column + 0.5) * s)} ${px((row + 0.5) * s)}`);
-  const [x, y] = points[0].split(" ");
-  return `<path class="gl-o-way" d="M${points.join("L")}"/>` +
-    `<circle class="gl-o-start" cx="${x}" cy="${y}" r="${px(Math.max(2, Math.min(5, s / 4)))}"/>`;
+  const point = ([row, column]) => `${px((column + 0.5) * s)} ${px((row + 0.5) * s)}`;
+  const runs = runsOf(at);
+  const lines = runs.map((run) => `M${point(run[0])}L${point(run.at(-1))}`).join("");
+  const [x, y] = point(at[0]).split(" ");
+  return `<path class="gl-o-way" d="${lines}"/>` + (runs.length > 1 && s >= 8
+    ? `<path class="gl-o-way gl-o-jump" marker-end="url(#gl-o-tip)" ` +
+      `d="M${point(runs[0].at(-1))}L${point(runs[1][0])}"/>` : "") +
+    `<circle class="gl-o-start" cx="${x}" cy="${y}" r="${px(Math.max(2.4, Math.min(5, s / 3)))}"/>`;
 }
 
 // Numbers only where they can be read.
@@ -66,9 +90,12 @@ export function picture(o, index, g, upTo = Infinity) {
   const numbers = numbersOf(o, { ...now, last: now.first + at.length - 1 }, g.s);
   return `<svg viewBox="0 0 ${px(g.width)} ${px(g.height)}" width="${px(g.width)}" ` +
     `aria-hidden="true"><defs><pattern id="gl-o-lines" width="5" height="5" ` +
-    `patternUnits="userSpaceOnUse"><path class="gl-o-line" d="M0 5L5 0"/></pattern></defs>` +
+    `patternUnits="userSpaceOnUse"><path class="gl-o-line" d="M0 5L5 0"/></pattern>` +
+    `<marker id="gl-o-tip" viewBox="0 0 8 8" refX="6" refY="4" markerWidth="7" markerHeight="7" ` +
+    `markerUnits="userSpaceOnUse" orient="auto"><path class="gl-o-tip" d="M0 0L8 4L0 8z"/>` +
+    `</marker></defs>` +
     `${bars(o, g, needs)}<g transform="translate(${g.bar} ${g.bar})">${tints.join("")}` +
-    `<path class="gl-o-now" d="${squares(at, g.s, Math.min(1, g.s / 10))}"/>` +
+    `<path class="gl-o-now" d="${squares(at, g.s, g.s < 25 ? 0 : 1)}"/>` +
     `<path class="gl-o-out" d="${squares(out, g.s, 1)}"/>` +
     (numbers || (g.s < 4 ? "" : wayOf(at, g.s))) +
     `<path class="gl-o-never" d="${squares(neverTaken(o), g.s, 0.5)}"/>` +
@@ -96,18 +123,22 @@ function panelView(picked) {
     const block = at ? blockOf(o, at) : -1;
     if (block >= 0) picked(Math.floor(block / o.slots));
   } });
-  const [name, count, sum] = [h("b", {}), h("b", { class: "gl-o-count" }), h("span", {})];
+  const [name, count] = [h("b", {}), h("b", { class: "gl-o-count" })];
+  const [parts, sum] = [h("span", {}), h("div", {})];
   const el = h("div", { class: "gl-o-panel" }, h("div", { class: "gl-o-name" }, name), box,
-    h("div", { class: "gl-o-said" }, count, " in this wave, ", sum));
-  return { el, draw(next, title, index, width, upTo) {
+    h("div", { class: "gl-o-said" }, count, parts, sum));
+  return { el, size: () => g.s, draw(next, title, index, width, upTo) {
     o = next;
     g = geometry(o, width);
     const at = Math.min(index, waves(o) - 1);
     box.innerHTML = picture(o, at, g, upTo);
     name.textContent = title;
     if (upTo !== undefined) return;
-    setText(count, `${wave(o, at).panels} panels`);
-    sum.textContent = `${panels(o)} in all`;
+    const { rows, columns, panels: some } = wave(o, at);
+    setText(count, `${some} panels`);
+    parts.textContent = ` (${rows.length} of A + ${columns.length} of B) in this wave`;
+    sum.textContent = waves(o) === 1 ? ""
+      : `${panels(o).toLocaleString("en")} panels in all ${waves(o)} waves`;
   } };
 }
 
@@ -120,11 +151,14 @@ function mount(root, config, initial, changed) {
     render();
     changed(state);
   };
-  const orders = segmented("Order", config.orders, state.order, (order) => update({ order }));
+  // Two orders are both in sight; of three the first is compared with one of the others.
+  const [[base], ...rest] = config.orders;
+  let second = rest[0]?.[0];
+  const orders = segmented("Compare with", rest, second, (order) => update({ order }));
   const height = stepper("strip", state.height, 1, 32, (value) => update({ height: value }),
     "strip, in tiles");
-  const grid = select("Tiles of C", config.grids.map(([rows, columns]) =>
-    [`${rows} ${columns}`, `${rows} x ${columns}`]), "", (value) => {
+  const grid = select("C has", config.grids.map(([rows, columns]) =>
+    [`${rows} ${columns}`, `${rows} x ${columns} tiles`]), "", (value) => {
     const [rows, columns] = value.split(" ").map(Number);
     update({ rows, columns });
   });
@@ -136,7 +170,7 @@ function mount(root, config, initial, changed) {
   });
   const which = h("b", {});
   const reading = h("div", { class: "gl-hint", "aria-live": "polite" });
-  const legend = h("div", { class: "gl-legend" });
+  const key = h("div", { class: "gl-legend gl-o-key" });
   const views = [panelView((index) => update({ wave: index }))];
   if (config.orders.length > 1) views.push(panelView((index) => update({ wave: index })));
   const box = h("div", { class: "gl-o-two" }, views.map((one) => one.el));
@@ -150,17 +184,17 @@ function mount(root, config, initial, changed) {
   });
 
   function drawPictures(upTo) {
-    const [other] = config.orders.find(([key]) => key !== state.order) ?? [];
     const gap = 18;
-    // Two are lower than one, which has fewer controls above it.
-    const [room, most] = views.length > 1 ? [box.clientWidth - gap, 304] : [box.clientWidth, 420];
-    const width = Math.min(most, Math.max(130, room / views.length));
-    [state, { ...state, order: other }].slice(0, views.length).forEach((o, i) =>
+    const room = views.length > 1 ? box.clientWidth - gap : Math.min(box.clientWidth, 400);
+    const width = Math.max(130, room / views.length);
+    const shown = views.length > 1 ? [base, second] : [state.order];
+    shown.map((order) => ({ ...state, order })).forEach((o, i) =>
       views[i].draw(o, titleOf(o), state.wave, width, upTo));
   }
 
   function render() {
-    orders.set(state.order);
+    if (state.order !== base) second = state.order;
+    orders.set(second);
     height.set(state.height);
     height.el.hidden = state.order === "rows" && views.length < 2;
     grid.set(`${state.rows} ${state.columns}`);
@@ -172,24 +206,32 @@ function mount(root, config, initial, changed) {
     slider.setAttribute("aria-valuetext", `wave ${state.wave + 1} of ${count}`);
     which.textContent = `${state.wave + 1} of ${count}`;
     drawPictures();
-    reading.textContent = describe(state, state.wave);
     const wrong = neverTaken(state).length > 0;
+    // What a wave needs stands under its picture.
+    const [about, , , end] = describe(state, state.wave).split(/(?<=\.) (?=[A-Z0-9])/);
+    const title = titleOf(state);
+    reading.textContent = `${title[0].toUpperCase()}${title.slice(1)}. ${about} ${end}`;
     reading.classList.toggle("gl-wrong", wrong);
-    legend.textContent = "Frame: C, a square for each tile. Full colour: the chosen wave; the " +
-      "line or the numbers are the order of its blocks, from the dot on. Tints: other waves. " +
-      "Left and above: the panels of A and B that the wave needs. A click chooses a tile's " +
-      `wave.${wrong ? " Striped: never taken. Dashed: blocks outside C." : ""}`;
+    const drawn = views[0].size();
+    key.replaceChildren(...[
+      ["now", drawn < 25 ? "this wave" : "this wave, its blocks numbered in their order"],
+      waves(state) > 1 ? ["tints", "other waves: click one"] : null,
+      drawn < 25 && drawn >= 4 ? ["way", "order of its blocks, from the dot on"] : null,
+      ["need", "panels: what a row of its tiles needs of A (left), a column of B (above)"],
+      wrong ? ["never", "Striped: never taken"] : null,
+      wrong ? ["out", "Dashed: blocks outside C"] : null,
+    ].filter(Boolean).map(([kind, text]) =>
+      h("span", {}, h("i", { class: `gl-o-k-${kind}`, "aria-hidden": "true" }), text)));
   }
 
   root.append(h("div", { class: "gl-card gl-order" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    h("div", { class: "gl-row" }, config.orders.length > 1 ? orders.el : null, height.el,
-      config.grids.length > 1 ? grid.el : null, config.slots.length > 1 ? slots.el : null),
-    h("div", { class: "gl-row" },
+    h("div", { class: "gl-row" }, rest.length > 1 ? orders.el : null, height.el,
+      config.grids.length > 1 ? grid.el : null, config.slots.length > 1 ? slots.el : null,
       h("label", { class: "gl-field" }, h("span", { class: "gl-label" }, "Wave"), slider, which),
       play.el),
-    box, reading,
-    h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend)));
+    box, views.length > 1 ? [key, reading] : null));
+  if (views.length < 2) box.append(h("div", { class: "gl-o-side" }, key, reading));
   let width = 0;
   new ResizeObserver(() => {
     if (width === box.clientWidth) return;
@@ -198,8 +240,11 @@ function mount(root, config, initial, changed) {
   }).observe(box);
   render();
   return (next) => {
+    const other = next.order !== state.order;
     state = next;
     render();
+    // Where both orders are in sight, a phrase of the prose points to one of them.
+    if (other && views.length > 1) flash(views[state.order === base ? 0 : 1].el);
   };
 }
 

@@ -1,6 +1,6 @@
 // Coalescing: 32 lanes over a matrix in memory, and the sectors that their load fetches.
 import { bootWith, h, inline, liveWith, segmented } from "../shared/dom.js";
-import { guess, reading } from "../shared/guess.js";
+import { guess, reading, waits } from "../shared/guess.js";
 import { patch, PER_SECTOR } from "../model/traffic/patch.js";
 
 export const [ROWS, COLUMNS] = [32, 48];
@@ -103,7 +103,12 @@ function mount(root, config, initial, changed) {
   const bus = h("div", { class: "gl-co-bus" });
   const numbers = h("div", { class: "gl-numbers-now" });
   const words = h("div", { class: "gl-words", "aria-live": "polite" });
-  const tools = h("div", { class: "gl-row" }, config.turn ? turn : shapes.el);
+  const tools = config.turn ? { el: h("div", { class: "gl-row" }, turn), open: () => {} }
+    : waits([shapes], "after your guess");
+  const key = h("div", { class: "gl-legend gl-key" }, [["lane", "read by the 32 lanes of a warp"],
+    ["sector", "sent with it, not read"], ["frame", "a sector: 32 bytes, eight floats"]]
+    .map(([kind, text]) =>
+      h("span", {}, h("i", { class: `gl-co-k-${kind}`, "aria-hidden": "true" }), text)));
 
   function render() {
     const found = now();
@@ -111,7 +116,7 @@ function mount(root, config, initial, changed) {
     ask.set(state.guess);
     shapes.set(state.rows);
     turn.textContent = state.rows === 1 ? "Stand the warp up" : "Lay the warp along a row";
-    tools.hidden = !open;
+    tools.open(open);
     box.innerHTML = memory(found, open, size.cell, size.tall);
     bus.innerHTML = arrivals(found, open);
     box.setAttribute("aria-valuenow", String(state.row * COLUMNS + state.column));
@@ -122,17 +127,17 @@ function mount(root, config, initial, changed) {
       open && was !== null ? String(was) : null),
     reading("of the bytes are used", shown(`${found.percent} %`)));
     const name = config.names[state.rows];
-    words.replaceChildren(...inline(open ? `${found.words}${name ? ` ${name}` : ""}`
-      : "Blue: the elements that the 32 lanes of a warp read. A frame is a sector."));
+    words.replaceChildren(...inline(open ? `From column ${state.column} on, memory sends ` +
+      `${found.moved.toLocaleString("en")} bytes, of which the warp reads ${found.read}.` +
+      (name ? ` ${name}` : "") : "What memory sends appears with your guess."));
   }
 
   root.append(h("div", { class: "gl-card gl-coalescing" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    ask.el, tools,
+    ask.el, tools.el,
     h("div", { class: "gl-pair" },
       h("div", {}, box, h("div", { class: "gl-legend" },
-        "A matrix in memory, row by row; a frame is a sector of 32 bytes, eight floats. Drag the " +
-        "warp, or move it with the arrow keys.")),
+        "A matrix in memory. Drag the warp, or move it with the arrow keys."), key),
       h("div", { class: "gl-beside" }, numbers,
         h("div", { class: "gl-label" }, "what memory sends"), bus, words))));
   let width = 0;

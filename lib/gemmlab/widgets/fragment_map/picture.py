@@ -20,10 +20,10 @@ _WIDTH, _ROW = 3.8, 0.165
 def tint(f: Fragment, colour: str, row: int, column: int) -> tuple[float, float, float]:
     """The colour of an element on white, as in fragment_map.js."""
     at = f.holder(row, column)
-    hue, part = HUES[at.lane // 4], (14 + 7 * (at.lane % 4)) / 100
+    hue, part = HUES[at.lane // 4], (12 + 14 * (at.lane % 4)) / 100
     if colour != "lane":
         hue = HUES[at.register if colour == "register" else f.matrix(row, column)]
-        part = 0.28
+        part = 0.4
     r, g, b = (1 + (int(hue[i : i + 2], 16) / 255 - 1) * part for i in (0, 2, 4))
     return r, g, b
 

@@ -13,13 +13,15 @@ const HUES = ["0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "f0e44
 const REST = "Point at an element, or move over them with the arrow keys.";
 const NO_LANE = "Choose a lane: a click on its number, or on an element.";
 
-const laneTint = (lane) => `--c:#${HUES[Math.floor(lane / 4)]};--p:${14 + 7 * (lane % 4)}%`;
+// Four lanes share a hue, in four strengths; in the dark theme letters allow less of it.
+const laneTint = (lane) => `--c:#${HUES[Math.floor(lane / 4)]};--p:${12 + 14 * (lane % 4)}%;` +
+  `--q:${8 + 9 * (lane % 4)}%`;
 
-// The colour of an element; four lanes share a hue, in four strengths.
+// The colour of an element.
 export function tint(f, colour, row, column) {
   const { lane, register } = holder(f, row, column);
   if (colour === "lane") return laneTint(lane);
-  return `--c:#${HUES[colour === "register" ? register : matrixOf(f, row, column)]};--p:28%`;
+  return `--c:#${HUES[colour === "register" ? register : matrixOf(f, row, column)]};--p:40%;--q:30%`;
 }
 
 // The heading of a row: its number, and the lane that gives its address.
@@ -41,7 +43,8 @@ function label(at, f, colour, room) {
 
 function panelView(f, part, colour, room) {
   const grid = h("div", { class: "gl-f-grid" },
-    h("span", { class: "gl-f-head" }, f.addressed ? "addr" : ""));
+    h("span", { class: "gl-f-head", title: f.addressed ? "left: the lane with the address" : null },
+      f.addressed ? part.title : ""));
   for (let column = part.left; column < part.left + part.columns; column++) {
     grid.append(h("span", { class: "gl-f-head gl-f-top" }, String(column)));
   }
@@ -56,8 +59,17 @@ function panelView(f, part, colour, room) {
       }, label(at, f, colour, room)));
     }
   }
-  return h("div", { class: "gl-f-panel", style: `--cols:${part.columns}` },
-    part.title ? h("div", { class: "gl-legend" }, part.title) : null, grid);
+  return h("div", { class: `gl-f-panel${f.addressed ? " gl-f-addressed" : ""}`, style: `--cols:${part.columns}` },
+    part.title && !f.addressed ? h("div", { class: "gl-legend" }, part.title) : null, grid);
+}
+
+// The letters of the picture.
+function keyOf(f) {
+  const half = f.bits === 32 ? "" : ", .l and .h its halves";
+  const own = f.wmma ? "x3: x[3] of its fragment" : `r1: its register 1${half}`;
+  const more = f.addressed ? "Left of a row: the lane with its address."
+    : "An 8x8 matrix gives a lane two elements.";
+  return `T5: lane 5, a thread of the warp; ${own}. ${more}`;
 }
 
 // What the picture means, in words.
@@ -71,6 +83,15 @@ export function legendOf(f) {
   const address = f.addressed
     ? " Left of a row: the lane that gives its address in shared memory." : "";
   return `T is the lane, ${what}.${k}${measured}${address} A second click on a lane lets it go.`;
+}
+
+// The words that several names begin with, "mma.m16n8k16 "; none for one name.
+export function sharedStart(names) {
+  if (names.length < 2) return "";
+  const words = names.map((name) => name.split(" "));
+  const same = words[0].findIndex((word, i) => words.some((one) => one[i] !== word));
+  return same > 0 && words.every((one) => one.length > same)
+    ? `${words[0].slice(0, same).join(" ")} ` : "";
 }
 
 function mount(root, config, initial, changed) {
@@ -90,10 +111,14 @@ function mount(root, config, initial, changed) {
   }, "Lanes 0 to 31");
   const choose = (lane) => update({ lane: state.lane === lane ? null : lane });
   const names = config.layouts.map((f) => [f.name, f.name]);
-  const which = (names.length > 3 ? select : segmented)("Layout", names, state.which,
-    (name) => update({ which: name }));
-  const colour = segmented("Colour", ["lane", "register", "matrix"].map((one) => [one, one]),
-    state.colour, (one) => update({ colour: one }));
+  const few = names.length <= 3;
+  // What all names begin with is said once, before the choice: "mma.m16n8k16", then A, B, C/D.
+  const common = few ? sharedStart(names.map(([name]) => name)) : "";
+  const which = (few ? segmented : select)("Layout", names.map(([name]) =>
+    [name, name.slice(common.length)]), state.which, (name) => update({ which: name }));
+  if (common) which.el.querySelector(".gl-label").textContent = common.trim();
+  const colour = segmented("Color", [["lane", "lane"], ["register", "register"],
+    ["matrix", "8x8 matrix"]], state.colour, (one) => update({ colour: one }));
   const picture = h("div", {
     class: "gl-f-picture", role: "group", onpointerleave: () => show(REST),
     onpointerover: (event) => point(event), onfocusin: (event) => point(event),
@@ -106,6 +131,7 @@ function mount(root, config, initial, changed) {
   const reading = h("div", { class: "gl-hint", "aria-live": "polite" }, REST);
   const held = h("div", { class: "gl-hint gl-f-held", "aria-live": "polite" });
   const legend = h("div", { class: "gl-legend" });
+  const letters = h("div", { class: "gl-legend" });
   const lanes = h("div", {
     class: "gl-f-lanes", role: "group", "aria-label": "The 32 lanes. Arrow keys move.",
   });
@@ -138,13 +164,16 @@ function mount(root, config, initial, changed) {
     const at = state.lane ?? 0;
     // A redrawn strip keeps the focus: the controls that redraw it are outside.
     lanes.style.setProperty("--cols", columns);
-    lanes.replaceChildren(...Array.from({ length: LANES }, (_, lane) => h("button", {
+    lanes.replaceChildren(h("span", {
+      class: "gl-f-head", style: `grid-row:span ${LANES / columns}`,
+    }, "lanes"), ...Array.from({ length: LANES }, (_, lane) => h("button", {
       type: "button", tabindex: lane === at ? 0 : -1, class: "gl-f-cell", "data-lane": lane,
       style: state.colour === "lane" ? laneTint(lane) : "", "aria-label": `lane ${lane}`,
       "data-row": Math.floor(lane / columns), "data-col": lane % columns,
       onclick: () => choose(lane),
     }, `T${lane}`)));
     legend.textContent = legendOf(f);
+    letters.textContent = keyOf(f);
     show(REST);
   }
 
@@ -157,7 +186,7 @@ function mount(root, config, initial, changed) {
     for (const node of root.querySelectorAll("[data-lane]")) {
       node.classList.toggle("gl-hot", node.dataset.lane === chosen);
     }
-    for (const node of lanes.children) {
+    for (const node of lanes.querySelectorAll("button")) {
       node.setAttribute("aria-pressed", String(node.dataset.lane === chosen));
     }
     setText(held, state.lane === null ? NO_LANE : describeLane(layout(), state.lane));
@@ -167,7 +196,7 @@ function mount(root, config, initial, changed) {
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row" }, names.length > 1 ? which.el : h("b", {}, state.which),
       colour.el, play.el),
-    picture, lanes, held, h("div", { class: "gl-feet" }, reading,
+    picture, letters, lanes, held, h("div", { class: "gl-feet" }, reading,
       h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend))));
   new ResizeObserver(() => render()).observe(root);
   render();

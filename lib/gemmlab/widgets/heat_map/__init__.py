@@ -214,7 +214,7 @@ def _place(
     return {"row": -r, "col": -c}
 
 
-_WEAK, _STRONG = (0xF1, 0xF6, 0xFA), (0x00, 0x5A, 0x8F)  # as in widget.js
+_WEAK, _STRONG = (0xF1, 0xF6, 0xFA), (0x4F, 0x9F, 0xD0)  # as in widget.js
 _CELL = 0.22  # inches
 
 

@@ -3,7 +3,14 @@ import { bootWith, flash, h, inline, liveWith, roving, segmented } from "../shar
 import { whole } from "../shared/link.js";
 
 const LISTED = 6; // companions that are named; more are only counted
-const THEMES = [[[0xf1, 0xf6, 0xfa], [0x00, 0x5a, 0x8f]], [[0x20, 0x2b, 0x36], [0x8f, 0xd0, 0xf7]]];
+// Light enough for black digits, or dark enough for white ones, from end to end.
+const THEMES = [[[0xf1, 0xf6, 0xfa], [0x4f, 0x9f, 0xd0]], [[0x20, 0x2b, 0x36], [0x2f, 0x74, 0xa2]]];
+// What the letters of an axis are.
+const WORDS = {
+  "TM, TN": "tile of a thread", WMITER: "times a warp repeats its tile, down",
+  "WMITER, WNITER": "times a warp repeats its tile", WM: "rows of a warp's tile",
+  WN: "columns of a warp's tile", M: "rows of C", size: "M = N = K",
+};
 
 // The colour from weak (0) to strong (1) in a theme, and black or white for the text on it.
 export function shade(part, [weak, strong]) {
@@ -64,13 +71,19 @@ export function groupsOf(config) {
   return [...groups].sort((a, b) => a[0] - b[0]);
 }
 
+// A unit without what its label has already said: "wavefronts", "wavefronts per k" -> "per k".
+export function unitBeside({ label, unit }) {
+  const rest = unit.startsWith(label) ? unit.slice(label.length).trim() : unit;
+  return label.includes(rest.replace(/^of /, "")) ? "" : rest;
+}
+
 // The chosen cell in words: [name, [[label, text], ...], what the companions have].
 export function tell(config, state) {
   const cell = config.cells[state.row][state.col];
   const name = nameOf(config, state.row, state.col);
   if (!cell.values) return [name, [["no configuration", cell.reason]], ""];
   const lines = config.metrics.map((m, i) => [m.label, cell.values[i] === null ? "not measured"
-    : `${shown(m, cell.values[i])} ${m.unit}`]);
+    : `${shown(m, cell.values[i])} ${unitBeside(m)}`.trim()]);
   const others = companions(config, state);
   if (!others.length) return [name, lines, ""];
   const [at, by] = [placeOf(config, state.metric), placeOf(config, config.together)];
@@ -115,36 +128,50 @@ function cellButton(config, state, metric, cell, row, col, choose) {
   }, cell.reason ? "" : shown(metric, value));
 }
 
+// Three to five round numbers from 0 to one that is at least `most`.
+export function ticks(most) {
+  const rough = most / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((one) => one >= rough - 1e-9);
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => i * step);
+}
+
 // A line for every value of `together`, a dot for every cell on it, placed by the shown metric.
-function strip(config, state, metric) {
+function strip(config, state, metric, choose) {
   const same = config.metrics.find((m) => m.key === config.together);
   if (!same || same.key === metric.key) return [];
-  const [, most] = extent(config, metric.key);
+  const marks = ticks(extent(config, metric.key)[1]);
+  const most = marks.at(-1);
   const at = placeOf(config, metric.key);
   const lines = groupsOf(config).map(([value, cells]) => {
-    const known = cells.filter((cell) => cell.values[at] !== null);
-    const numbers = known.map((cell) => cell.values[at]);
-    const ends = [...new Set([Math.min(...numbers), Math.max(...numbers)].map((v) =>
-      shown(metric, v)))].join(" to ");
+    const known = cells.filter((cell) => cell.values[at] !== null)
+      .sort((a, b) => a.values[at] - b.values[at]);
     return h("div", { class: "gl-hm-line" },
       h("span", { class: "gl-hm-group" }, `${shown(same, value)}`),
-      h("span", { class: "gl-hm-rail" }, known.map((cell) => h("i", {
+      // Dots that would lie on one another stand a little higher and lower.
+      h("span", { class: "gl-hm-rail" }, known.length ? known.map((cell, i) => h("i", {
         class: cell.row === state.row && cell.col === state.col ? "gl-hm-dot gl-hot" : "gl-hm-dot",
-        style: `left:${(100 * cell.values[at]) / most}%`, title: cell.name,
-      }))),
-      h("span", { class: "gl-hm-ends" }, known.length ? ends : "not measured"));
+        style: `left:${(100 * cell.values[at]) / most}%;` +
+          `top:${known.length > 1 ? (i % 2 ? 64 : 36) : 50}%`,
+        title: `${cell.name}: ${shown(metric, cell.values[at])} ${metric.unit}`,
+        onclick: () => choose(cell.row, cell.col),
+      })) : h("span", { class: "gl-hm-ends" }, "not measured")));
   });
-  const title = `${metric.label}, ${metric.unit} from 0 on, by ${same.unit}. Dots: configurations.`;
-  return [h("div", { class: "gl-legend" }, title), ...lines];
+  const scale = h("div", { class: "gl-hm-line" }, h("span", {}),
+    h("span", { class: "gl-hm-scale" }, marks.map((mark) => h("span", {
+      style: `left:${(100 * mark) / most}%`,
+    }, mark.toLocaleString("en")))));
+  const title = `Down: ${same.label}. Across: ${metric.unit}. A dot is a cell of the map.`;
+  return [h("div", { class: "gl-legend" }, title), ...lines, scale];
 }
 
 function legendText(config, state, metric) {
-  const parts = [metric.origin,
-    `${metric.less ? "Less is better: the" : "The"} stronger the colour, the better.`];
+  const parts = [`${metric.label}, ${metric.unit}; ` +
+    `${metric.less ? "less is better, the" : "the"} stronger the color, the better. ${metric.origin}`];
   if (typeof metric.limit === "number") {
     parts.push(`Line: ${shown(metric, metric.limit)} ${metric.unit}, ${metric.limit_is || "the limit"}.`);
   }
-  if (config.cells.flat().some((cell) => cell.reason)) parts.push("Hatched: no configuration.");
+  if (config.cells.flat().some((cell) => cell.reason)) parts.push("Empty: no configuration.");
   if (companions(config, state).length) {
     const same = config.metrics[placeOf(config, config.together)].label;
     parts.push(`Dashed frame: as many ${same} as the chosen one.`);
@@ -155,6 +182,7 @@ function legendText(config, state, metric) {
 function mount(root, config, initial, changed) {
   let state = initial;
   let before = ""; // the cell that was chosen
+  let asked = false; // whether the reader has chosen one
   const metrics = segmented("Show", config.metrics.map((m) => [m.key, m.label]), state.metric,
     (key) => update({ metric: key }));
   const grid = h("div", {
@@ -170,7 +198,14 @@ function mount(root, config, initial, changed) {
     changed(state);
   };
   const choose = (row, col) => {
+    const first = !asked;
+    asked = true;
     if (row !== state.row || col !== state.col) update({ row, col });
+    else if (first) render();
+  };
+  const pick = (row, col) => {
+    choose(row, col);
+    grid.querySelector('[aria-pressed="true"]').focus({ preventScroll: true });
   };
 
   function render() {
@@ -180,7 +215,11 @@ function mount(root, config, initial, changed) {
     grid.setAttribute("aria-label", `${metric.label}: rows by ${config.axes[0].join(", ")}, ` +
       `columns by ${config.axes[1].join(", ")}. Arrow keys move.`);
     grid.replaceChildren(
-      h("span", { class: "gl-hm-corner" }, config.axes.map((axis) => axis.join(", ")).join(" ╲ ")),
+      h("span", { class: "gl-hm-corner" }, ...config.axes.map((axis, i) => {
+        const letters = axis.join(", ");
+        return h("span", {}, i ? "→ " : "↓ ", WORDS[letters] ? `${WORDS[letters]}: ` : "",
+          h("b", {}, letters));
+      })),
       ...config.labels[1].map((label) => h("span", { class: "gl-hm-head" }, label)),
       ...config.cells.flatMap((cells, row) => [
         h("span", { class: "gl-hm-head gl-hm-side" }, config.labels[0][row]),
@@ -189,17 +228,21 @@ function mount(root, config, initial, changed) {
     legend.textContent = legendText(config, state, metric);
     const [name, lines, others] = tell(config, state);
     const note = config.notes[config.cells[state.row][state.col].note];
-    detail.replaceChildren(h("b", {}, name), h("dl", {}, lines.map(([label, text]) =>
+    const dots = strip(config, state, metric, pick);
+    // With the map and the dots in sight, a cell's numbers come when it is chosen.
+    if (dots.length && !asked) {
+      detail.replaceChildren(h("span", {}, "Choose a cell or a dot for all that is known of it."));
+    } else detail.replaceChildren(h("b", {}, name), h("dl", {}, lines.map(([label, text]) =>
       h("div", {}, h("dt", {}, label), h("dd", {}, text)))),
     note ? h("div", {}, note) : "", others ? h("div", {}, others) : "");
-    groups.replaceChildren(...strip(config, state, metric));
-    if (before && before !== name) flash(detail.firstChild);
+    groups.replaceChildren(...dots);
+    if (before && before !== name) flash(detail.firstElementChild);
     before = name;
   }
 
   root.append(h("div", { class: "gl-card gl-heatmap" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    h("div", { class: "gl-row" }, metrics.el), grid, legend, detail, groups));
+    h("div", { class: "gl-row" }, metrics.el), grid, legend, groups, detail));
   render();
   return (next) => {
     state = next;

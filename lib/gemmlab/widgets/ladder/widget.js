@@ -58,15 +58,15 @@ function bar(row, index, metric, most, highlight, show, linked) {
   const kind = [row.baseline ? "gl-base" : row.kernel === highlight ? "gl-now" : "",
     row.estimated ? "gl-guess" : ""].join(" ");
   return h("div", {
-    class: `gl-rung ${kind}`, role: "listitem", tabindex: index ? -1 : 0,
+    class: `gl-rung ${kind}`, "data-kernel": row.kernel, role: "listitem", tabindex: index ? -1 : 0,
     "data-row": index + 1, "data-col": 0, "aria-label": describeRow(row),
     onpointerenter: () => show(row), onfocus: () => show(row),
   },
   h("span", { class: "gl-rung-name" }, nameOf(row, linked)),
   h("span", { class: "gl-track" },
-    h("span", { class: "gl-bar", style: `--v:${known ? value / most : 0}` }),
-    h("span", { class: "gl-value" }, known
-      ? `${METRICS[metric].show(value)}${row.estimated ? " estimated" : ""}` : "not measured")));
+    h("span", { class: "gl-bar", style: `--v:${known ? value / most : 0}` })),
+  h("span", { class: "gl-value" }, known
+    ? `${METRICS[metric].show(value)}${row.estimated ? " estimated" : ""}` : "not measured"));
 }
 
 function mount(root, config, initial, changed) {
@@ -87,7 +87,7 @@ function mount(root, config, initial, changed) {
   const detail = h("div", { class: "gl-detail", "aria-live": "polite" });
   roving(chart);
   const more = h("button", {
-    class: "gl-more", type: "button", onclick: () => pick("all")(!state.all),
+    class: "gl-all", type: "button", onclick: () => pick("all")(!state.all),
   });
 
   function render() {
@@ -101,7 +101,12 @@ function mount(root, config, initial, changed) {
     more.setAttribute("aria-expanded", state.all);
     const values = rows.map((row) => row[state.metric]).filter((v) => typeof v === "number");
     const most = Math.max(...values, Number.MIN_VALUE);
-    const show = (row) => { detail.textContent = describeRow(row); };
+    const show = (row) => {
+      detail.textContent = describeRow(row);
+      for (const rung of chart.children) {
+        rung.classList.toggle("gl-told", rung.dataset.kernel === row.kernel);
+      }
+    };
     const reference = rows.find((row) => row.kernel === "cublas")?.[state.metric];
     chart.style.setProperty("--ref", typeof reference === "number" ? reference / most : -1);
     chart.classList.toggle("gl-with-ref", typeof reference === "number");
@@ -111,16 +116,21 @@ function mount(root, config, initial, changed) {
     const chosen = rows.find((row) => row.kernel === config.highlight) ?? rows[0];
     if (chosen) show(chosen);
     const { note } = METRICS[state.metric];
-    legend.textContent = [
-      typeof reference === "number" ? "Dashed line: cuBLAS." : "", note ? `Here ${note}.` : "",
-    ].filter(Boolean).join(" ");
+    legend.replaceChildren(`Bars: ${METRICS[state.metric].label} at ${state.size}, from 0 on` +
+      `${note ? `; ${note}` : ""}. Striped: what it is measured against. `,
+    ...(typeof reference === "number" ? [h("i", { "aria-hidden": "true" }), " cuBLAS. "] : []),
+    rows.some((row) => row.kernel === config.highlight) ? "Strong color: this chapter's step." : "");
   }
 
   const legend = h("div", { class: "gl-legend" });
   root.append(h("div", { class: "gl-card gl-ladder" },
-    config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    h("div", { class: "gl-row" }, config.sizes.length > 1 ? sizes.el : null, metrics.el),
-    more, chart, legend, detail, h("div", { class: "gl-origin" }, config.origin)));
+    h("div", { class: "gl-caption" },
+      inline(config.caption || "How fast is each step beside cuBLAS?")),
+    config.sizes.length > 1 ? sizes.el : null,
+    h("div", { class: "gl-row" }, metrics.el, more), chart, detail,
+    h("div", { class: "gl-feet" }, legend, h("details", { class: "gl-more" },
+      h("summary", {}, "Where the numbers come from"),
+      h("div", { class: "gl-origin" }, config.origin)))));
   render();
   return (next) => {
     state = next;

@@ -16,6 +16,13 @@ export function isRight(config, guess) {
   return Math.abs(guess - config.answer) <= slack * (1 + 1e-9);
 }
 
+// [what is given, the question]: only the last sentence is set bold, if it is a question.
+export function parts(text) {
+  const kept = text.replace(/(\d) to (\d)/g, "$1\u00a0to\u00a0$2");
+  const cut = kept.match(/^([^]*[.?!:])\s+((?:`[^`]*`|[^`.?!:]|[.:](?=\S))+\?)\s*$/);
+  return cut ? [cut[1], cut[2]] : ["", kept];
+}
+
 const shown = (config, value) =>
   typeof value === "number" && config.unit ? `${value} ${config.unit}` : String(value);
 
@@ -48,6 +55,7 @@ function mount(root, config, initial, changed) {
     type: "text", inputmode: "decimal", class: "gl-text gl-guess", autocomplete: "off",
     "aria-labelledby": question, "aria-describedby": problem,
   });
+  const [facts, asks] = parts(config.question);
   const name = uid("gl-option");
   const options = (config.choices ?? []).map((choice) => h("input", {
     type: "radio", name, value: choice,
@@ -57,7 +65,7 @@ function mount(root, config, initial, changed) {
       options.map((input) => h("label", { class: "gl-option" }, input,
         h("span", {}, inline(input.value)))))
     : h("div", { class: "gl-entry" }, number, config.unit ? h("span", {}, config.unit) : null);
-  const commit = h("button", { type: "submit", class: "gl-button" }, "Commit");
+  const commit = h("button", { type: "submit", class: "gl-button" }, "Check my guess");
   const warning = h("div", { class: "gl-bad", id: problem, "aria-live": "polite" });
   const result = h("div", { class: "gl-verdict", tabindex: -1, "aria-live": "polite" });
 
@@ -76,6 +84,12 @@ function mount(root, config, initial, changed) {
     changed(state);
     render();
     result.focus();
+  }
+
+  // Grey until there is something to check.
+  function ready() {
+    const given = config.choices ? options.some((input) => input.checked) : number.value.trim();
+    commit.setAttribute("aria-disabled", String(!given));
   }
 
   function again() {
@@ -115,11 +129,13 @@ function mount(root, config, initial, changed) {
       input.parentElement.classList.toggle("gl-truth", open && input.value === config.answer);
     }
     result.replaceChildren(...(open ? verdict() : []));
+    ready();
   }
 
-  root.append(h("form", { class: "gl-card gl-predict", novalidate: true, onsubmit: submit },
+  root.append(h("form", { class: "gl-card gl-predict", novalidate: true, onsubmit: submit, oninput: ready },
     h("div", { class: "gl-kicker" }, "Predict"),
-    h("div", { class: "gl-caption", id: question }, inline(config.question)),
+    h("div", { class: "gl-p-question", id: question },
+      facts ? [h("span", {}, inline(facts)), " "] : null, h("b", {}, inline(asks))),
     h("div", { class: "gl-ask" }, entry, commit), warning, result));
   render();
   return (next) => {

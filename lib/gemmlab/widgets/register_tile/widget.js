@@ -1,6 +1,6 @@
 // RegisterTile: the elements of C in a thread's registers, and what each value read serves.
 import { bootWith, h, inline, liveWith, segmented } from "../shared/dom.js";
-import { guess, reading } from "../shared/guess.js";
+import { guess, reading, waits } from "../shared/guess.js";
 import { scrub } from "../shared/scrub.js";
 import { element, threadTile } from "../model/traffic/thread_tile.js";
 import { quotient } from "../model/traffic/words.js";
@@ -14,7 +14,7 @@ export function picture(m, n, count, width) {
   const loads = m + n;
   const fmas = Math.max(0, count - loads);
   const [bar, gap, size] = [Math.min(34, width / 9), 14, Math.max(m, n)];
-  const s = Math.min(60, (width - bar - gap) / size, (336 - bar - gap) / size);
+  const s = Math.min(72, (width - bar - gap) / size, (336 - bar - gap) / size);
   const o = bar + gap;
   const [row, col] = fmas ? element(n, fmas - 1) : [-1, -1];
   const running = count > loads && count < loads + m * n;
@@ -28,20 +28,19 @@ export function picture(m, n, count, width) {
     const name = i === fmas - 1 && running ? "gl-rt-hit-sum" : i < fmas ? "gl-rt-sum" : "gl-rt-empty";
     return rect(name, o + c * s, o + r * s, s - 2, s - 2);
   }).join("");
-  const names = `<text x="0" y="${bar / 2 + 4}">A↓ B→</text>`;
+  const names = `<text x="${bar / 2}" y="${o - 5}" text-anchor="middle" class="gl-rt-name">A</text>` +
+    `<text x="${o - 7}" y="${bar / 2 + 5}" text-anchor="end" class="gl-rt-name">B</text>`;
   return `<svg viewBox="0 0 ${px(o + n * s)} ${px(o + m * s)}" width="${px(o + n * s)}" ` +
     `aria-hidden="true">${names}${a}${b}${sums}</svg>`;
 }
 
-// The instructions of one k in their order: loads, then FMAs; those that are done in full colour.
-function stream(m, n, count, width) {
-  const { fmas, values } = threadTile(m, n);
-  const all = fmas + values;
-  const w = all > 160 ? 6 : all > 60 ? 9 : 14;
-  const per = Math.floor(width / w);
+// Instructions of one kind in their order, those that are done in full color.
+function stream(kind, all, done, room) {
+  const w = all > 120 ? 6 : all > 40 ? 9 : 14;
+  const per = Math.floor(room / w);
   return `<svg viewBox="0 0 ${per * w} ${Math.ceil(all / per) * (w + 1)}" width="${per * w}" ` +
     `aria-hidden="true">${Array.from({ length: all }, (_, i) =>
-      rect(`${i < values ? "gl-rt-load" : "gl-rt-fma"}${i < count ? "" : " gl-rt-later"}`,
+      rect(`gl-rt-${kind}${i < done ? "" : " gl-rt-later"}`,
         (i % per) * w, Math.floor(i / per) * (w + 1), w - 1.5, w - 1)).join("")}</svg>`;
 }
 
@@ -58,6 +57,8 @@ function mount(root, config, initial, changed) {
   let state = initial;
   let was = null;
   const isOpen = () => !config.ask || state.guess !== null;
+  // Before the guess it stands at the first FMA, with all of them still to play.
+  if (!isOpen()) state = { ...state, count: state.m + state.n + 1 };
   const all = () => threadTile(state.m, state.n).registers; // instructions: a load a value, the FMAs
   const update = (change, done = true) => {
     const before = threadTile(state.m, state.n);
@@ -79,9 +80,13 @@ function mount(root, config, initial, changed) {
     }));
   const walk = scrub("instructions of one k", (count, done) =>
     update({ count: Math.round(count) }, done));
-  const tools = h("div", { class: "gl-row" }, rows.el, columns.el);
+  const tools = waits([rows, columns], "after your guess");
   const box = h("div", {});
-  const strip = h("div", { class: "gl-rt-stream" });
+  const [loads, fmas] = ["gl-rt-stream", "gl-rt-stream"].map((name) => h("div", { class: name }));
+  const order = [["load", "loads of one k, in order", loads], ["fma", "then its FMAs", fmas]]
+    .map(([kind, text, el]) => h("div", { class: "gl-rt-part" },
+      h("div", { class: "gl-legend gl-key" },
+        h("span", {}, h("i", { class: `gl-rt-k-${kind}`, "aria-hidden": "true" }), text)), el));
   const code = h("code", { class: "gl-rt-code" });
   const numbers = h("div", { class: "gl-numbers-now" });
   const words = h("div", { class: "gl-words", "aria-live": "polite" });
@@ -95,9 +100,11 @@ function mount(root, config, initial, changed) {
     ask.set(state.guess);
     rows.set(m);
     columns.set(n);
-    tools.hidden = !open;
+    tools.open(open);
     box.innerHTML = picture(m, n, state.count, Math.min(width, 360));
-    strip.innerHTML = stream(m, n, state.count, strip.clientWidth || 260);
+    const room = loads.clientWidth || 260;
+    loads.innerHTML = stream("load", m + n, state.count, room);
+    fmas.innerHTML = stream("fma", m * n, state.count - m - n, room);
     code.textContent = line(m, n, state.count) || "for one k:";
     walk.set({
       time: state.count, total: all(), seconds: Math.min(9, 2 + all() / 24),
@@ -114,12 +121,10 @@ function mount(root, config, initial, changed) {
 
   root.append(h("div", { class: "gl-card gl-registers" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    ask.el, tools,
+    ask.el, tools.el,
     h("div", { class: "gl-pair" }, box,
       h("div", { class: "gl-beside" }, numbers,
-        h("div", { class: "gl-legend gl-rt-key" }, h("i", { class: "gl-rt-k-load" }), "loads  ",
-          h("i", { class: "gl-rt-k-fma" }), "FMAs, in the order of the unrolled loops"),
-        strip, code, words)),
+        order, code, words)),
     walk.el));
   let seen = 0;
   new ResizeObserver(() => {

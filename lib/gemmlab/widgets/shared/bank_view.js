@@ -130,7 +130,7 @@ function usersOf({ tile, elements, access }) {
 }
 
 // The tile, each element in the colour of its bank, strong if the request wants it. With `most`
-// rows it is a small picture without numbers, else each element has its bank's.
+// rows it is a small picture. Each element has the number of its bank.
 export function tilePicture(model, first, columns, show, lanes, most = Infinity) {
   const { tile, place } = model;
   const users = usersOf(model);
@@ -141,7 +141,7 @@ export function tilePicture(model, first, columns, show, lanes, most = Infinity)
     class: `gl-grid gl-tile${all ? rows.length > 16 ? " gl-dense" : "" : " gl-small"}`,
     style: `--cols:${columns}`, role: "img",
     "aria-label": `Tile rows ${rows[0]} to ${rows[rows.length - 1]}, columns ${first} to ` +
-      `${last - 1}, each element in the colour of its bank.`,
+      `${last - 1}, each element in the color of its bank.`,
   }, h("span", { class: "gl-corner" }, "col")), show);
   for (let col = first; col < first + columns; col++) {
     grid.append(h("span", { class: "gl-head gl-quiet" }, col < last ? String(col) : ""));
@@ -158,7 +158,7 @@ export function tilePicture(model, first, columns, show, lanes, most = Infinity)
       grid.append(meaning(h("span", {
         class: wanted ? "gl-cell gl-used" : "gl-cell gl-unused", style: bankStyle(bank),
         "data-bank": bank, "data-lanes": wanted ? wanted.join(" ") : "",
-      }, all ? String(bank) : ""), { lanes: wanted ?? [], at: [row, col], bank }));
+      }, String(bank)), { lanes: wanted ?? [], at: [row, col], bank }));
     }
   }
   return grid;

@@ -27,6 +27,18 @@ export function guess(ask, given, picked) {
   return { el, set };
 }
 
+// A row of choices that waits for the guess: in sight, but out of reach until then.
+export function waits(choices, note) {
+  const said = h("span", { class: "gl-dim" }, note);
+  return { el: h("div", { class: "gl-row gl-waits" }, choices.map((one) => one.el), said),
+    open(is) {
+      said.hidden = is;
+      for (const { el } of choices) {
+        for (const input of el.querySelectorAll("input")) input.disabled = !is;
+      }
+    } };
+}
+
 // A number with its label; `was` is the one before, struck out, if it was another.
 export function reading(label, value, was = null) {
   return h("div", { class: "gl-number" }, h("span", { class: "gl-label" }, label),

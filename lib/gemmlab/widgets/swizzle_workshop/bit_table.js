@@ -37,13 +37,13 @@ function values(name, top, kind) {
 
 function toggleRow(tile, target, top, flip) {
   const cells = down(top, LOW).map((source) => {
-    if (source === target) return h("span", { class: "gl-w-self", title: "always" }, "⊕");
+    if (source === target) return h("span", { class: "gl-w-self", title: "the bit itself, always" }, "old");
     return h("button", {
       type: "button", class: "gl-w-toggle", tabindex: -1, "data-row": 100 - target,
       "data-col": 100 - source, "data-pair": `${source},${target}`,
       "aria-label": `bit ${source} (${roleOf(tile, source).join(" ")}) onto bit ${target}`,
       onclick: () => flip([source, target]),
-    }, "⊕");
+    }, h("span", { class: "gl-w-plus" }, "+"), h("span", { class: "gl-w-xor" }, "⊕"));
   });
   return [h("span", { class: "gl-w-name" }, long("new "), `${target} =`), ...cells, h("span")];
 }
@@ -91,5 +91,5 @@ export function bitTable(flip) {
       node.classList.toggle("gl-w-live", ((offset >> source) & 1) === 1);
     }
   }
-  return { el: h("div", { class: "gl-w-table" }, table), set, show };
+  return { el: table, set, show };
 }

@@ -15,13 +15,15 @@ export function chunkGrid(model, pairs, choose) {
   const top = Math.floor(phaseCells[0][0] / SIDE) * SIDE;
   const has = (cells, row, chunk) => cells.some((at) => isCell(at, [row, chunk]));
   const grid = h("div", {
-    class: "gl-grid gl-w-grid", role: choose ? "group" : "img",
+    class: `gl-grid gl-w-grid${count > 8 ? " gl-w-wide" : ""}`, role: choose ? "group" : "img",
     style: `--cols:${count};--cell:${count > 8 ? 13 : 44}px`,
     "aria-label": choose ? "Chunks of the tile, each with its group of banks. Arrow keys move."
       : "The same chunks without a swizzle.",
   }, h("span", { class: "gl-corner" }, "row"));
-  for (let chunk = 0; chunk < count; chunk++) {
-    grid.append(h("span", { class: "gl-head" }, chunk % 2 && count > 8 ? "" : String(chunk)));
+  // Over narrow cells every other number, with the room of two.
+  const wide = count > 8 ? 2 : 1;
+  for (let chunk = 0; chunk < count; chunk += wide) {
+    grid.append(h("span", { class: `gl-head gl-w-over${wide}` }, String(chunk)));
   }
   for (let row = top; row < top + SIDE; row++) {
     grid.append(h("span", { class: "gl-corner" }, String(row)));

@@ -4,10 +4,11 @@ import {
 } from "../shared/dom.js";
 import { whole } from "../shared/link.js";
 import {
-  SIDE, bitsOf, describeMap, describePhase, describeRead, describeWrite, formulaOf, groupsOf,
+  SIDE, bitsOf, chunksOf, describeMap, describePhase, describeRead, describeWrite, formulaOf, groupsOf,
   offsetOf, pointed, readRequest, torn, writeRequest,
 } from "../model/shared/ldmatrix.js";
 import { collision, move, pairsOf, swizzleOf } from "../model/shared/swizzle.js";
+import { bankStyle } from "../shared/bank_view.js";
 import { bitTable } from "./bit_table.js";
 import { cellText, chunkGrid, groupGrid, waiting } from "./pictures.js";
 
@@ -17,10 +18,13 @@ const STEPS = [
   ["S", "S: how far above them the bits stand that are read", 8],
 ];
 const LEGEND = "A cell is a chunk of 16 bytes, its number the group of four banks in which it " +
-  "stands: group g is banks 4g to 4g + 3. Strong colour: this phase reads it. Frame: another " +
-  "phase of the same ldmatrix does. Point at a chunk to see its bits. Marked bits 6 to 4 choose " +
-  "the group. A new bit is the XOR (⊕) of the bits that are switched on in its line, of which " +
-  "the framed ones are 1; all other bits stay.";
+  "stands: group g is banks 4g to 4g + 3. Bits 6 to 4 of its address choose the group. A phase is " +
+  "the eight rows that ldmatrix reads at a time: where two of them stand in one group, one waits " +
+  "for a further wavefront, a further pass over the 32 banks. Point at a chunk to see its bits. A " +
+  "new bit is the old one XORed (⊕) with the bits that are switched on in its line, of which the " +
+  "framed ones are 1; all other bits stay.";
+const KEY = [["gl-used", "read in this phase"], ["gl-unused gl-w-other", "in another phase"],
+  ["gl-unused", "not read"]];
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const sortedPairs = (pairs) => [...pairs].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
 
@@ -69,16 +73,33 @@ const follows = (state, tile) =>
 
 // The counts, which light up when they change.
 function statsView() {
-  const boxes = ["wavefronts", "minimum", "too many", "to write"].map((text) => {
+  const boxes = ["wavefronts to read", "minimum", "too many"].map((text) => {
     const value = h("b", {});
     return { value, el: h("div", { class: "gl-stat" }, value, h("span", {}, text)) };
   });
-  return { el: h("div", { class: "gl-stats" }, boxes.map((one) => one.el)),
-    set({ read, write, solved }) {
-      const values = [read?.wavefronts, read?.minimum, read?.conflicts, write?.wavefronts];
+  return { el: h("div", { class: "gl-stats", "aria-live": "polite" }, boxes.map((one) => one.el)),
+    set({ read, solved }) {
+      const values = [read?.wavefronts, read?.minimum, read?.conflicts];
       boxes.forEach((one, i) => setText(one.value, String(values[i] ?? "–")));
       boxes[2].el.className = `gl-stat ${read ? (read.conflicts ? "gl-bad"
         : solved ? "gl-good" : "") : ""}`;
+    } };
+}
+
+// The XOR as one writes it in code, and by its name; neither where no bit is switched on.
+function formulaView() {
+  const [code, named, words] = [h("code", {}), h("span", {}), h("div", {})];
+  const line = h("div", {}, h("span", { class: "gl-label" }, "In code: "), code);
+  const name = h("div", { class: "gl-w-named" }, h("span", { class: "gl-label" }, "As a swizzle: "),
+    named);
+  return { el: h("div", { class: "gl-w-formula" }, words, line, name),
+    set({ pairs, formula }, fits, [b, m, s]) {
+      line.hidden = name.hidden = !pairs.length;
+      words.hidden = pairs.length > 0;
+      words.textContent = "No bit is switched on yet: every chunk stays in its place.";
+      code.textContent = `${formula.split(" ")[0]} → ${formula}`;
+      named.replaceChildren(...fits ? inline(`\`Swizzle<${b},${m},${s}>\` on elements, ` +
+        `\`<${b},${m + 1},${s}>\` on bytes`) : ["No single Swizzle<B,M,S> does this"]);
     } };
 }
 
@@ -110,8 +131,9 @@ function mount(root, config, initial, changed) {
   const steps = STEPS.map(([name, title, high], i) => stepper(name, state.swizzle[i], 0, high,
     (value) => update(stepped(state, model.tile, i, value)), title));
   const counts = statsView();
-  const [named, code, phases, before, grid, groups] = ["gl-legend", "", "gl-w-phases",
-    "gl-picture", "gl-picture", "gl-picture"].map((name) => part(name));
+  const formula = formulaView();
+  const [phases, before, grid, groups] = ["gl-w-phases", "gl-picture", "gl-picture", "gl-picture"]
+    .map((name) => part(name));
   const [chosen, reading, phaseText, goal] = ["gl-hint", "gl-reading gl-w-said", "gl-w-phase",
     "gl-goal"].map((name) => part(name, spoken));
   const copied = part("gl-legend gl-w-write");
@@ -138,14 +160,14 @@ function mount(root, config, initial, changed) {
     starts.hidden = known.length < 2;
     // The known swizzles are the answer: they come when asked for.
     const shown = told || model.solved ? known : known.slice(0, 1);
-    starts.replaceChildren(...shown.map(([label, swizzle], i) => h("button", {
+    starts.replaceChildren(h("span", { class: "gl-label" }, "Known"), ...shown.map(([label, swizzle], i) => h("button", {
         type: "button", class: "gl-w-start",
         "aria-pressed": String(same(pairsOf(swizzle, bitsOf(model.tile)), state.pairs)),
         onclick: () => {
           update(start(model.tile, swizzle));
           starts.querySelectorAll("button")[i].focus(); // they are made anew
         },
-      }, label)), shown.length === known.length ? "" : h("button", {
+      }, label === "none" ? "no swizzle" : label)), shown.length === known.length ? "" : h("button", {
       type: "button", class: "gl-plain", onclick: () => {
         told = true;
         render();
@@ -155,11 +177,7 @@ function mount(root, config, initial, changed) {
     steps.forEach((one, i) => one.set(state.swizzle[i]));
     const fits = follows(state, model.tile);
     stepping.classList.toggle("gl-off", !fits);
-    const [b, m, s] = state.swizzle;
-    named.textContent = fits ? `Swizzle<${b},${m},${s}> on elements, <${b},${m + 1},${s}> on bytes`
-      : "No single Swizzle<B,M,S> does this";
-    const [from] = model.formula.split(" ");
-    code.replaceChildren(h("code", {}, `${from} → ${model.formula}`));
+    formula.set(model, fits, state.swizzle);
   }
 
   // One choice for each phase, made anew for another ldmatrix only, to keep the focus.
@@ -168,13 +186,14 @@ function mount(root, config, initial, changed) {
     const { matrices } = model.reader;
     if (choice.matrices !== matrices) {
       choice = { matrices, ...segmented("Phase", Array.from({ length: matrices }, (_, i) =>
-        [i, String(i + 1)]), state.phase, (phase) => { at = null; update({ phase }); }) };
+        [i, String(i + 1)]), state.phase, (phase) => { at = null; update({ phase }); },
+      { hidden: true }) };
       phases.replaceChildren(choice.el);
     }
     choice.set(state.phase);
-    model.read?.phases.forEach(({ wavefronts: count }, i) => choice.label(i, `${i + 1} `,
+    model.read?.phases.forEach(({ wavefronts: count }, i) => choice.label(i, `phase ${i + 1}: `,
       h("em", { class: `gl-badge ${count > 1 ? "gl-bad" : "gl-good"}` },
-        count > 1 ? `✗ ${count}` : "✓ 1")));
+        count > 1 ? `${count} wavefronts` : "1 wavefront")));
   }
 
   // What was last drawn stays, dimmed, while chunks are torn apart.
@@ -198,10 +217,16 @@ function mount(root, config, initial, changed) {
     drawControls();
     bits.set(model.tile, state.pairs);
     counts.set(model);
-    const [map, read, phase, write] = model.readings;
-    reading.textContent = model.unique ? `${read} ${map}` : map;
+    const [map, , phase, write] = model.readings;
+    reading.textContent = map;
+    reading.hidden = !state.pairs.length;
     phaseText.textContent = phase ?? "";
     title.textContent = `Wavefronts of phase ${state.phase + 1}`;
+    swizzled.textContent = state.pairs.length ? "Swizzled" : "Swizzled: the same";
+    // Beside wide tiles the pictures leave no room for a sentence.
+    const room = chunksOf(model.tile) > 8 ? phaseRow : waves;
+    if (phaseText.parentElement !== room) room.append(phaseText);
+    readBy.textContent = `read by ${state.reader}, eight rows in a phase`;
     copied.textContent = write ?? "";
     drawPhases();
     drawViews();
@@ -213,24 +238,36 @@ function mount(root, config, initial, changed) {
   }
 
   const title = h("b", {});
+  const swizzled = h("b", {});
+  const readBy = h("span", { class: "gl-w-by" });
   const stepping = h("div", { class: "gl-row gl-w-steps" },
-    h("div", { class: "gl-steps" }, steps.map((one) => one.el)), named);
-  const shots = [["As is", before], ["Swizzled", grid]].map(([text, box]) =>
-    h("div", { class: "gl-w-left" }, h("b", {}, text), box));
-  const views = h("div", { class: "gl-views gl-w-views" }, h("div", { class: "gl-w-two" },
-    shots, h("div", { class: "gl-w-right gl-w-waves" }, title, groups)),
-  h("div", { class: "gl-row" }, phases, phaseText));
+    h("div", { class: "gl-steps" }, steps.map((one) => one.el)),
+    h("span", { class: "gl-legend" }, "Swizzle<B,M,S> of 16-bit elements"));
+  const shots = [[h("b", {}, "As is"), before], [swizzled, grid]].map((shot) =>
+    h("div", { class: "gl-w-left" }, shot));
+  const key = h("div", { class: "gl-w-key gl-legend" }, KEY.map(([look, text]) =>
+    h("span", {}, h("i", { class: look, style: bankStyle(8), "aria-hidden": "true" }), text)),
+  h("span", {}, "number: group of four banks"));
+  const phaseRow = h("div", { class: "gl-row" }, phases);
+  const waves = h("div", { class: "gl-w-right gl-w-waves" }, title, groups);
+  const views = h("div", { class: "gl-views gl-w-views" }, phaseRow,
+    h("div", { class: "gl-w-two" }, shots, waves), key);
   root.append(h("div", { class: "gl-card gl-workshop" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     config.exercise ? goal : null,
-    h("div", { class: "gl-row" }, config.tiles.length > 1 ? tiles.el : h("b", {}, state.tile),
-      reader.el, starts),
-    h("div", { class: "gl-w-two" }, bits.el,
-      h("div", { class: "gl-w-right" }, stepping, code, chosen)),
-    h("div", { class: "gl-result" }, counts.el, reading),
+    h("div", { class: "gl-row gl-w-tile" }, config.tiles.length > 1 ? tiles.el
+      : h("b", {}, `Tile ${state.tile}`), readBy),
+    h("div", { class: "gl-w-two" },
+      h("div", { class: "gl-w-table" }, h("div", { class: "gl-w-do" },
+        "Click a +: the bit of its column is XORed onto the bit of its line."), bits.el),
+      h("div", { class: "gl-w-right" }, counts.el, reading, formula.el, chosen)),
     views,
-    h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
-      h("div", { class: "gl-legend" }, LEGEND), copied)));
+    h("div", { class: "gl-feet" },
+      h("details", { class: "gl-more" },
+        h("summary", {}, "Swizzle by B, M and S, another ldmatrix"), stepping,
+        h("div", { class: "gl-row gl-w-ways" }, reader.el, starts)),
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"),
+        h("div", { class: "gl-legend" }, LEGEND), copied))));
   render();
   return (next) => {
     state = next;

@@ -1,6 +1,6 @@
 // TileTraffic: a tile of C walks along k, and what all blocks load falls as the tile grows.
 import { bootWith, h, inline, liveWith, segmented } from "../shared/dom.js";
-import { guess, reading } from "../shared/guess.js";
+import { guess, reading, waits } from "../shared/guess.js";
 import { scrub } from "../shared/scrub.js";
 import { blockTile } from "../model/traffic/block_tile.js";
 import { quotient } from "../model/traffic/words.js";
@@ -35,24 +35,30 @@ export function picture(n, tile, step, side) {
     rect("gl-tt-now", down, B[1] + now, s, s) : "";
   const c = rect("gl-tt-c", down, across, s, s) +
     rect("gl-tt-sum", down, across + s * (1 - at / found.steps), s, s * at / found.steps);
-  const name = (text, x, y) => `<text x="${x}" y="${y}" class="gl-tt-name">${text}</text>`;
+  const name = (text, x, y) => `<text x="${x + 6}" y="${y + 17}" class="gl-tt-name">${text}</text>`;
   return `<svg viewBox="0 0 ${2 * side + GAP} ${2 * side + GAP}" width="${2 * side + GAP}" ` +
     `aria-hidden="true">${squares}${done}${mark}${c}` +
     [A, B, C].map(([x, y]) => grid(x, y, side, found.steps)).join("") +
-    name("A", 0, o - 6) + name("B", o - 16, 14) + name("C", o + side - 10, o - 6) +
-    `<text x="4" y="${side * 0.3}" class="gl-tt-k">k runs →</text>` +
-    `<text x="4" y="${side * 0.3 + 18}" class="gl-tt-k">along A and ↓ B</text></svg>`;
+    name("A", ...A) + name("B", ...B) + name("C", ...C) + alongK(side, o) + "</svg>";
+}
+
+// Beside A and B an arrow: which way k runs.
+function alongK(side, o) {
+  const at = o - 9;
+  return `<path class="gl-tt-arrow" d="M24 ${at}H${side - 4}m-6 -4l6 4l-6 4M${at} 24V${side - 4}` +
+    `m-4 -6l4 6l4 -6"/><text x="10" y="${at + 4}" class="gl-tt-k">k</text>` +
+    `<text x="${at - 4}" y="15" class="gl-tt-k">k</text>`;
 }
 
 // What all blocks load with each tile, as bars; the one that is chosen is set off.
-function bars(n, tiles, chosen) {
+function bars(n, tiles, chosen, open) {
   const most = blockTile(n, tiles[0], 0).all;
   return tiles.map((tile) => {
     const { all } = blockTile(n, tile, 0);
     return h("div", { class: `gl-tt-row${tile === chosen ? " gl-tt-chosen" : ""}` },
       h("span", {}, `${tile} x ${tile}`),
-      h("span", { class: "gl-tt-bar", style: `--v:${all / most}` }),
-      h("span", {}, all.toLocaleString("en")));
+      h("span", { class: open ? "gl-tt-bar" : "", style: `--v:${all / most}` }),
+      h("span", {}, open ? all.toLocaleString("en") : "?"));
   });
 }
 
@@ -73,11 +79,14 @@ function mount(root, config, initial, changed) {
     if (done) changed(state);
   };
   const ask = guess(config.ask, state.guess, (value) => update({ guess: value, ...config.shown }));
-  const choose = segmented("Tile", tiles.map((tile) => [tile, `${tile} x ${tile}`]), state.tile,
+  const choose = segmented("Tile of C", tiles.map((tile) => [tile, `${tile} x ${tile}`]), state.tile,
     (tile) => { walk.stop(); update({ tile }); });
   const walk = scrub("tiles along k", (step, done) =>
     update({ step: done ? Math.round(step) : step }, done));
-  const tools = h("div", { class: "gl-row" }, choose.el);
+  const tools = waits([choose], "after your guess");
+  const key = h("div", { class: "gl-legend gl-key" }, [["done", "loaded so far"],
+    ["now", "loaded in this step"], ["sum", "tile of C, filling up"]].map(([kind, text]) =>
+    h("span", {}, h("i", { class: `gl-tt-k-${kind}`, "aria-hidden": "true" }), text)));
   const box = h("div", {});
   const numbers = h("div", { class: "gl-numbers-now" });
   const chart = h("div", { class: "gl-tt-chart" });
@@ -89,7 +98,7 @@ function mount(root, config, initial, changed) {
     const found = blockTile(n, state.tile, Math.ceil(state.step));
     ask.set(state.guess);
     choose.set(state.tile);
-    tools.hidden = !open;
+    tools.open(open);
     box.innerHTML = picture(n, state.tile, state.step, side);
     const { steps } = found;
     walk.set({
@@ -101,24 +110,25 @@ function mount(root, config, initial, changed) {
     numbers.replaceChildren(
       reading("values loaded, all blocks", open ? all : "?",
         open && was !== null && was !== found.all ? was.toLocaleString("en") : null),
-      reading("FMAs for each load", quotient(state.tile, 2)));
-    chart.replaceChildren(...(open ? bars(n, tiles, state.tile)
-      : [h("div", { class: "gl-dim" }, "The bars appear with your guess.")]));
-    words.textContent = found.words;
+      reading("FMAs for each load", open ? quotient(state.tile, 2) : "?"));
+    chart.replaceChildren(h("div", { class: "gl-legend" }, "values that all blocks load, by tile"),
+      ...bars(n, tiles, state.tile, open));
+    // How many FMAs a value serves is the answer: it waits for the guess.
+    words.textContent = open ? found.words : found.words.split(/(?<=\.) /)[0];
   }
 
   root.append(h("div", { class: "gl-card gl-traffic" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    ask.el, tools,
+    ask.el, tools.el,
     h("div", { class: "gl-pair" },
-      box,
+      h("div", { class: "gl-beside" }, box, key),
       h("div", { class: "gl-beside" }, numbers, chart, words)),
     walk.el));
   let width = 0;
   new ResizeObserver(() => {
     if (width === box.clientWidth) return;
     width = box.clientWidth;
-    side = Math.floor((Math.min(350, width) - GAP) / 2);
+    side = Math.floor((Math.min(326, width) - GAP) / 2);
     render();
   }).observe(box);
   render();

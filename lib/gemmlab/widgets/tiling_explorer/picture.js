@@ -4,7 +4,8 @@ import { copies, number, owner, range, runs, stores, vector } from "../model/til
 
 const GAP = 6;
 const STRIP = 24; // pixels that a strip has at least
-const HUES = ["0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "b5a800"];
+const HUES = ["0072b2", "e69f00", "009e73", "cc79a7", "56b4e9", "d55e00", "b5a800", "8c8c8c"];
+const LEAST = 12; // pixels of text; smaller is left out
 const px = (value) => Number(value.toFixed(2));
 
 const rect = (kind, x, y, w, h, more = "") =>
@@ -16,8 +17,8 @@ const svg = (w, h, content) =>
 
 // Text in a box, if it can be read there.
 function label(text, x, y, w, h, kind = "text", most = 12) {
-  const size = Math.min(most, h * 0.85, (w * 1.35) / Math.max(2, text.length));
-  return size < 6.5 || !text ? "" : `<text class="gl-t-${kind}" x="${px(x + w / 2)}" ` +
+  const size = Math.min(most, h * 0.9, (w * 1.6) / Math.max(2, text.length));
+  return size < LEAST || !text ? "" : `<text class="gl-t-${kind}" x="${px(x + w / 2)}" ` +
     `y="${px(y + h / 2)}" font-size="${px(size)}">${text}</text>`;
 }
 
@@ -57,8 +58,8 @@ export function tilePicture(d, g) {
     `<defs><pattern id="gl-t-lines" width="4" height="4" patternUnits="userSpaceOnUse">` +
     `<path class="gl-t-line" d="M0 4L4 0"/></pattern></defs>` +
     rect("strip", 0, g.at, g.strip, d.BM * g.s) + rect("strip", g.at, 0, d.BN * g.s, g.strip) +
-    label("A", 0, g.at - 18, g.strip, 16, "name", 14) +
-    label("B", g.at - 18, 0, 16, g.strip, "name", 14) + `${warps.join("")}<g></g>`);
+    label("A", 0, g.at - 20, g.strip, 16, "name", 14) +
+    label("B", g.at - 20, 0, 18, g.strip, "name", 14) + `${warps.join("")}<g></g>`);
 }
 
 function bands(d, g, thread) {
@@ -76,13 +77,13 @@ function elements(d, g, thread, kind) {
   const [w, h] = [d.TN * g.s, d.TM * g.s];
   return rows.flatMap((m) => columns.map((n) => {
     const [x, y] = [g.at + n * g.s, g.at + m * g.s];
-    return rect(kind, x, y, w, h) + label(String(thread % 32), x, y, w, h, `${kind}-text`, 11);
+    return rect(kind, x, y, w, h) + label(String(thread % 32), x, y, w, h, `${kind}-text`);
   })).join("");
 }
 
 function copied(d, g, thread) {
   const box = (x, y, w, h, i) => rect("copy", x, y, w, h) +
-    label(i < 8 ? String(i + 1) : "", x + w, y + h / 2 - 7, 14, 14, "copy-text", 11);
+    label(i < 8 ? String(i + 1) : "", x + w, y + h / 2 - 7, 15, 15, "copy-text");
   return copies(d, thread, "A").map(([row, col], i) =>
     box(col * g.k, g.at + row * g.s, 4 * g.k, g.s, i)).join("") +
     copies(d, thread, "B").map(([row, col], i) =>
@@ -121,23 +122,23 @@ export function zoomPicture(d, thread, width) {
   const place = (i, run, size, from) => from + i * size + Math.floor(i / run) * apart;
   const parts = range(d.m).map((i) => {
     const row = rows[Math.floor(i / d.TM)] + (i % d.TM);
-    const told = high >= 10 || i % d.TM === 0 || i % d.TM === d.TM - 1;
+    const told = high >= 13 || i % d.TM === 0 || i % d.TM === d.TM - 1;
     const y = place(i, d.TM, high, top);
     return rect("value", left - 5, y, 4, high - 1) +
-      label(told ? String(row) : "", 0, y, left - 7, Math.max(high, 10), "tick", 10);
+      label(told ? String(row) : "", 0, y, left - 7, Math.max(high, 14), "tick");
   });
   for (let j = 0; j < d.n; j++) {
     const x = place(j, d.TN, cell, left);
     parts.push(rect("value", x, top - 5, cell - wall, 4));
     if (j % wide) continue;
     const column = columns[Math.floor(j / d.TN)] + (j % d.TN);
-    parts.push(label(String(column), x, 0, Math.min(wide * cell, 24), top - 6, "tick", 10));
+    parts.push(label(String(column), x, 0, Math.max(wide * cell, 24), top - 6, "tick"));
   }
   stores(d, thread).forEach(([row, column], order) => {
     const [i, j] = [index(rows, d.TM, row), index(columns, d.TN, column)];
     const [x, y] = [place(j, d.TN, cell, left), place(i, d.TM, high, top)];
     parts.push(rect("store", x, y, wide * cell - wall, high - 1) +
-      label(number(order + 1), x, y, wide * cell, high, "store-text", 11));
+      label(number(order + 1), x, y, wide * cell, high, "store-text"));
   });
   const [w, h] = [place(d.n - 1, d.TN, cell, left) + cell, place(d.m - 1, d.TM, high, top) + high];
   return svg(w, h, parts.join(""));

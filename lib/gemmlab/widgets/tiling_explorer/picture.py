@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_HUES = ("#c0dcec", "#f9e6c0", "#c0e6dc", "#f3dee9", "#d5edf9", "#f5d6c0", "#edeac0")
+_HUES = ("#c0dcec", "#f9e6c0", "#c0e6dc", "#f3dee9", "#d5edf9", "#f5d6c0", "#edeac0", "#e4e4e4")
 _ACCENT = "#0068a3"
 _WIDTH = 3.8
 
@@ -82,4 +82,4 @@ def tile_png(t: Tiling, thread: int) -> bytes:
     """The tile alone as a PNG, for a page that has the words beside it."""
     figure = new_figure(_WIDTH, min(3.0, 3.0 * t.BM / t.BN))
     _tile(figure.add_axes((0.02, 0.0, 0.96, 1.0)), t, thread)
-    return png_bytes(figure, 16)
+    return png_bytes(figure, 14)

@@ -9,13 +9,15 @@ const GROUPS = {
   block: ["BM", "BN", "BK"], warp: ["WM", "WN"], subtiles: ["WMITER", "WNITER"],
   thread: ["TM", "TN"],
 };
+const SIZES = Object.values(GROUPS).flat();
 const MORE = {
   lanes: "Place of a lane among LM x LN", a: "A in shared memory", stages: "Buffers",
   min_blocks: "Blocks in __launch_bounds__", gpu: "GPU", size: "M = N",
 };
-const HINT = "Large: the block's tile of C, its warps, and the lanes of one warp. Left and " +
-  "above: its tiles of A and B. Point at a thread, or move with the arrow keys; a click keeps it.";
-const COPY_HINT = " Striped: what the thread copies from global memory, in its order.";
+// The costs that are always in sight; the others are folded.
+const MAIN = /^(Threads|Shared|Registers|FLOP|Wavefronts|Cycles)/;
+const HINT = "A warp repeats its lanes' tiles of TM x TN: WMITER times down, WNITER across. " +
+  "Striped: what a thread copies.";
 
 // The values that changed since the table before: name -> what it was.
 export function changes(before, now) {
@@ -26,7 +28,7 @@ export function changes(before, now) {
 
 // A line a fact; its name opens how it comes about. What moved lights up.
 function table(rows, was, moved, told, open) {
-  const lines = rows.map(({ name, value, how, bar, bad }) => {
+  const line = ({ name, value, how, bar, bad }) => {
     const more = name === told;
     const detail = h("dd", { class: "gl-how", hidden: !more }, how);
     return h("div", {
@@ -40,9 +42,12 @@ function table(rows, was, moved, told, open) {
       : moved ? h("span", { class: "gl-same" }, "same") : null,
     bar === null ? null : h("span", { class: "gl-rail" },
       h("span", { class: "gl-meter", style: `--v:${bar}` }))), detail);
+  };
+  return [true, false].map((main) => {
+    const lines = rows.filter((row) => main === (row.bad || MAIN.test(row.name))).map(line);
+    lines.filter((one) => one.matches(".gl-moved")).forEach(flash);
+    return h("dl", { class: "gl-facts" }, lines);
   });
-  lines.filter((line) => line.classList.contains("gl-moved")).forEach((line) => flash(line));
-  return h("dl", { class: "gl-facts" }, lines);
 }
 
 function mount(root, config, initial, changed) {
@@ -86,11 +91,10 @@ function mount(root, config, initial, changed) {
     onclick: (event) => { point(event); update({ thread: now() }); },
   });
   const zoom = part("gl-zoom");
-  const zoomTitle = part("gl-legend");
   const reading = part("gl-hint", { "aria-live": "polite" });
-  const legend = part("gl-legend");
   const error = part("gl-goal gl-wrong", { role: "status" });
-  const numbers = part("gl-numbers");
+  const [numbers, others] = [part("gl-numbers"), part("gl-numbers")];
+  const [othersTitle, sizesTitle] = [h("summary"), h("summary")];
 
   function point(event) {
     const svg = picture.querySelector("svg");
@@ -129,10 +133,10 @@ function mount(root, config, initial, changed) {
     const thread = now();
     picture.querySelector("g").innerHTML = threadPicture(d, g, thread, state.copies);
     zoom.innerHTML = zoomPicture(d, thread, zoom.clientWidth || 280);
-    zoomTitle.textContent = `Thread ${thread} for one k: ${d.m} values of A, ${d.n} of B, ` +
-      `${d.sums} FMAs. The numbers are the order of its stores.`;
     const text = describeThread(d, thread);
-    reading.textContent = text;
+    const [place, copied] = text.replaceAll("][", "]\u2060[")
+      .split(/(?<=\.) (?=Copies|Stores)/);
+    reading.textContent = state.copies ? `${place} ${copied}` : place;
     slider.max = String(d.threads - 1);
     slider.value = String(thread);
     for (const [name, value] of [["now", thread], ["max", d.threads - 1], ["text", text]]) {
@@ -148,19 +152,22 @@ function mount(root, config, initial, changed) {
   }
 
   function drawTable(rows) {
-    numbers.replaceChildren(table(rows, was, was.size, told, (name) => {
+    const [main, more] = table(rows, was, was.size, told, (name) => {
       told = told === name ? "" : name;
       drawTable(rows);
-      [...numbers.querySelectorAll("button")].find((one) => one.textContent === name).focus();
-    }));
+      [...side.querySelectorAll(".gl-fact-name")].find((one) => one.textContent === name).focus();
+    });
+    numbers.replaceChildren(main);
+    others.replaceChildren(more);
+    const moved = more.querySelectorAll(".gl-moved").length;
+    othersTitle.textContent = `${more.children.length} more costs${moved ? `, ${moved} changed` : ""}`;
   }
 
   function wrong(found) {
-    const mend = repairs(state, Object.values(GROUPS).flat().map((name) =>
-      [name, config.choices[name]]));
+    const mend = repairs(state, SIZES.map((name) => [name, config.choices[name]]));
     error.replaceChildren(h("span", {}, found.join(" ")), h("span", { class: "gl-row" },
       h("span", { class: "gl-label" },
-        mend.length ? "One change would do:" : "No single change would do."),
+        mend.length ? "One change does:" : "No single change does."),
       mend.map(([name, value]) => h("button", {
         type: "button", class: "gl-mend", onclick: () => update({ [name]: value }),
       }, `${name} = ${value}`))));
@@ -170,6 +177,7 @@ function mount(root, config, initial, changed) {
     const found = problems(state);
     const impossible = found.length > 0;
     for (const [name, one] of Object.entries(selects)) one.set(state[name]);
+    sizesTitle.textContent = `Warp ${state.WM} x ${state.WN}, thread ${state.TM} x ${state.TN}`;
     const same = ([, tiling]) => Object.keys(tiling).every((key) => state[key] === tiling[key]);
     presets?.el.querySelectorAll("input").forEach((input, i) => {
       input.checked = same(config.presets[i]);
@@ -177,7 +185,6 @@ function mount(root, config, initial, changed) {
     copy.checked = state.copies;
     root.classList.toggle("gl-impossible", impossible);
     error.hidden = !impossible;
-    legend.textContent = HINT + (state.copies ? COPY_HINT : "");
     if (impossible) wrong(found);
     else {
       valid = { ...state };
@@ -199,19 +206,20 @@ function mount(root, config, initial, changed) {
   views.append(picture, h("div", { class: "gl-row" },
     h("label", { class: "gl-field" }, h("span", { class: "gl-label" }, "thread"), slider),
     h("label", { class: "gl-field gl-check" }, copy, "what it copies")), reading);
+  const [block, ...finer] = Object.entries(GROUPS).map(([title, names]) =>
+    h("div", { class: "gl-sizes" }, h("span", { class: "gl-label" }, title), names.map(field)));
+  const side = h("div", { class: "gl-side" }, error, block,
+    h("details", { class: "gl-more gl-finer" }, sizesTitle, h("div", { class: "gl-groups" }, finer)),
+    numbers, h("details", { class: "gl-more" }, othersTitle, others));
   const own = h("details", { class: "gl-more", ontoggle: () => valid && drawThread() },
-    h("summary", {}, "The thread's elements"), zoomTitle, zoom);
+    h("summary", {}, "The thread's stores in their order"), zoom);
   root.append(h("div", { class: "gl-card gl-tiling" },
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    presets?.el, h("div", { class: "gl-two" }, views, h("div", { class: "gl-side" }, error,
-      h("div", { class: "gl-groups" }, Object.entries(GROUPS).map(([title, names]) =>
-        h("div", { class: "gl-sizes" }, h("span", { class: "gl-label" }, title),
-          names.map(field)))),
-      numbers)),
+    presets?.el, h("div", { class: "gl-two" }, views, side),
     h("div", { class: "gl-feet" },
       h("details", { class: "gl-more" }, h("summary", {}, "Lanes, buffers, GPU"),
         h("div", { class: "gl-row" }, Object.keys(MORE).map(field))), own,
-      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), legend))));
+      h("details", { class: "gl-more" }, h("summary", {}, "How to read this"), h("div", { class: "gl-legend" }, HINT)))));
   let width = 0;
   new ResizeObserver(() => {
     if (width === picture.clientWidth || !valid) return;
@@ -226,8 +234,7 @@ function mount(root, config, initial, changed) {
 }
 
 // Any of what a control offers; whether the sizes go together is said in the widget.
-const offered = Object.fromEntries(["BM", "BN", "BK", "WM", "WN", "WMITER", "WNITER", "TM", "TN",
-  "lanes", "a", "stages", "min_blocks", "gpu", "size"].map((name) => [name, (value, config) =>
+const offered = Object.fromEntries([...SIZES, ...Object.keys(MORE)].map((name) => [name, (value, config) =>
   config.choices[name].some((one) => (Array.isArray(one) ? one[0] : one) === value)]));
 const RULES = { name: "TilingExplorer", allows: {
   ...offered, thread: whole(0, 1023), copies: isTruth,

@@ -1,7 +1,9 @@
 // Walk: every step of the course as a bar that leads to its chapter; cuBLAS as a line.
 import { bootWith, h, inline, liveWith, roving } from "../shared/dom.js";
 
-const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+// With a decimal where it is small, and where rounding would say that cuBLAS is reached.
+const percent = (share) =>
+  `${(100 * share).toFixed(share < 0.1 || (share >= 0.995 && share < 1) ? 1 : 0)} %`;
 
 // Where a chapter is: a page of the book, or a notebook of JupyterLab.
 function address(root, chapter) {
@@ -24,7 +26,8 @@ function mount(root, config) {
     class: "gl-w-part", style: `--n:${part.bars.length}`, "aria-label": part.title,
   },
   h("div", { class: "gl-w-bars", style: `--cublas:${1 / top}` },
-    h("span", { class: "gl-w-line", "aria-hidden": "true" }),
+    h("span", { class: "gl-w-line", "aria-hidden": "true" },
+      index ? "" : h("span", {}, "cuBLAS = 100 %")),
     part.bars.map((bar, i) => h(bar.chapter ? "a" : "span", {
       class: "gl-w-bar", style: `--v:${bar.share / top};--i:${index}`,
       href: bar.chapter ? address(root, bar.chapter) : null, role: bar.chapter ? null : "img",
@@ -38,8 +41,10 @@ function mount(root, config) {
   const chart = h("div", { class: "gl-w-chart" }, parts);
   chart.addEventListener("pointerleave", () => detail.replaceChildren(rest));
   roving(chart);
-  root.append(h("div", { class: "gl-whole" }, chart, detail,
-    h("div", { class: "gl-legend gl-w-origin" }, "Dashed line: cuBLAS with the same types. ",
+  root.append(h("div", { class: "gl-whole" },
+    h("div", { class: "gl-caption" }, "How near does each kernel come to cuBLAS?"), chart, detail,
+    h("div", { class: "gl-legend gl-w-origin" }, "A bar is a kernel, its height the speed in " +
+      "percent of cuBLAS with the same types; the one in a strong color is the last of its part. ",
       h("details", {}, h("summary", {}, "Where the numbers come from"), config.origin))));
   return () => {};
 }

@@ -21,7 +21,7 @@ export function patch({ rows, row, column }) {
     `${plural(sectors.size, "sector")}, ${moved.toLocaleString("en")} bytes moved for ${read} that ` +
     `are read, ${percent} %.`;
   return {
-    columns, places, moved, percent, words,
+    columns, places, moved, read, percent, words,
     sectors: [...sectors].map(([key, used]) => [...key.split(",").map(Number), used]),
   };
 }
