@@ -1,4 +1,4 @@
-"""Take each synchronizing statement out of public kernels, one at a time: does the simulator see it?
+"""Take each synchronizing statement out of public kernels, one at a time: is that found?
 
     python -m tools.corpus.removed --folder DIR [--only TEXT] [--list] [--record]
 

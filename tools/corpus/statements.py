@@ -1,8 +1,8 @@
 """Synchronizing statements as published kernels write them, each removed: drafts of mutants.
 
-A statement is a call by its usual names (CUDA's functions, cooperative groups, cuda::barrier, libcu++,
-macros and small functions around PTX), or an asm of the function itself. A function that has such a
-name is a wrapper: what is removed is each call of it, not its body.
+A statement is a call by its usual names (CUDA's functions, cooperative groups, cuda::barrier,
+libcu++, macros and small functions around PTX), or an asm of the function itself. A function that
+has such a name is a wrapper: what is removed is each call of it, not its body.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _NAMES = {
     "remove commit": r"\w*commit\w*",
     "remove wait": r"\w*(?<!try_)(?<!test_)wait(?!ers)\w*",
     "remove arrive": r"\w*(arrive|expect)\w*",
-    "remove barrier": r"__syncthreads\w*|__syncwarp|sync|(bar|barrier|block|cluster|grid|named|named_barrier)_?sync\w*",
+    "remove barrier": r"__sync(threads\w*|warp)|sync|(bar|barrier|block|cluster|grid|named)_?sync\w*",
 }
 _NO_STATEMENT = re.compile(r"init\w*|cuda[A-Z]\w*|cu[A-Z]\w*|\w*init_barrier\w*", re.IGNORECASE)
 _PTX = {
     "remove fence": r"\bfence\b|\bwgmma\.fence|\bmembar\b",
     "remove commit": r"\bcommit_group\b",
-    "remove wait": r"\bwait_group\b|\bwait_all\b|\bmbarrier\.(try|test)_wait\b|barrier\.cluster\.wait",
+    "remove wait": r"\bwait_(group|all)\b|\bmbarrier\.(try|test)_wait\b|barrier\.cluster\.wait",
     "remove arrive": r"\bmbarrier\.(arrive|expect_tx|complete_tx)\b|barrier\.cluster\.arrive",
     "remove barrier": r"\bbar(rier)?\.(cta\.|warp\.)?(sync|arrive|red)\b",
 }

@@ -37,7 +37,7 @@ def tried(case: Case, folder: Path) -> Outcome:
 
 
 def parts(case: Case, folder: Path) -> tuple[list[Path], list[Path]]:
-    """A case's files, its driver first, and the folders of its headers. folder: its repository's."""
+    """A case's files, its driver first, and the folders of its headers. folder: the repository."""
     files = [folder / file for file in case.files]
     if case.driver:
         files.insert(0, DRIVERS / case.driver)

@@ -1,5 +1,6 @@
-// xlite-dev/LeetCUDA: C = A * B by the template KERNEL of the file that SOURCE names, launched here: the
-// file's own host functions take PyTorch's tensors. STAGES: of buffers, where the kernel has them.
+// xlite-dev/LeetCUDA: C = A * B by the template KERNEL of the file that SOURCE names, launched
+// here: the file's own host functions take PyTorch's tensors. STAGES: of buffers, where the kernel
+// has them.
 #include <algorithm>
 
 #include "numbers.h"
