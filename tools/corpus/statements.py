@@ -20,7 +20,7 @@ _NAMES = {
     "remove commit": r"\w*commit\w*",
     "remove wait": r"\w*(?<!try_)(?<!test_)wait(?!ers)\w*",
     "remove arrive": r"\w*(arrive|expect)\w*",
-    "remove barrier": r"__sync(threads\w*|warp)|sync|(bar|barrier|block|cluster|grid|named)_?sync\w*",
+    "remove barrier": r"__sync(threads\w*|warp)|sync|(bar(rier)?|block|cluster|grid)_?sync\w*",
 }
 _NO_STATEMENT = re.compile(r"init\w*|cuda[A-Z]\w*|cu[A-Z]\w*|\w*init_barrier\w*", re.IGNORECASE)
 _PTX = {

@@ -91,9 +91,8 @@ def unfenced(row: RawFinding, line: str, other: str) -> str:
     other blocks of the cluster the fence is what makes the initialisation visible.
     """
     return (
-        f"{line} lets the copy engine signal the mbarrier of {other}, after whose initialisation "
-        "there is no fence: that it sees it then is promised from PTX 9.3 on, and only within the "
-        "block; call fence_mbarrier_init() in the same thread after mbarrier_init(), then "
+        f"{line} lets the copy engine signal the mbarrier of {other}, whose initialisation it need "
+        "not see; call fence_mbarrier_init() in the same thread after mbarrier_init(), then "
         "__syncthreads()"
     )
 
