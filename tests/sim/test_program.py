@@ -39,7 +39,7 @@ def broken():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["host_api", "inline_ptx", "groups", "grids", "foreign", "textures"]
+    "name", ["host_api", "inline_ptx", "groups", "grids", "foreign", "textures", "wmma_types"]
 )
 def test_correct_programs_are_clean(name):
     arguments = [] if name == "grids" else ["a"]
@@ -140,6 +140,15 @@ def test_a_launch_by_a_kernel_is_named_and_leaves_the_run_incomplete(broken):
     assert (report.status, report.exit_status) == (3, 0)
     place = f"broken.cu:{line_of('broken.cu', 'nested')}"
     assert any("dynamic parallelism" in gap and place in gap for gap in report.gaps), report.gaps
+
+
+@pytest.mark.slow
+def test_a_groups_copy_is_waited_for(tmp_path):
+    file = tmp_path / "groups.cu"
+    text = (PROGRAMS / "groups.cu").read_text()
+    file.write_text(text.replace("cg::wait_prior<1>(block);", "cg::wait_prior<2>(block);"))
+    found = {(one.kind, one.line) for one in sim.program(file).findings}
+    assert ("read-before-wait", line_of("groups.cu", "first") + 1) in found
 
 
 @pytest.mark.slow

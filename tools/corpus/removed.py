@@ -70,6 +70,11 @@ class Removal:
     why: str = ""
 
     @property
+    def kernel(self) -> str:
+        """Its case."""
+        return self.id.rpartition("/")[0].rpartition("/")[0]
+
+    @property
     def is_mistake(self) -> bool:
         """Whether it is one that should be found."""
         excused = self.why and not self.why.startswith(MISSED)
@@ -161,9 +166,8 @@ def tried(
 def summary(all_: Sequence[Removal]) -> str:
     """A line a kernel, and the share that is found."""
     rows = []
-    for kernel in dict.fromkeys(one.id.rpartition("/")[0].rpartition("/")[0] for one in all_):
-        of = [one for one in all_ if one.id.startswith(f"{kernel}/")]
-        rows.append([kernel, *_counts(of)])
+    for kernel in dict.fromkeys(one.kernel for one in all_):
+        rows.append([kernel, *_counts([one for one in all_ if one.kernel == kernel])])
     rows.append(["all", *_counts(all_)])
     head = ["kernel", "removed", "mistakes", "found", "finding", "values", "endless", "no mistake"]
     made = [one for one in all_ if one.is_mistake]
@@ -187,8 +191,12 @@ def recorded(file: Path = RECORD) -> list[Removal]:
 
 
 def record(all_: Sequence[Removal], file: Path = RECORD) -> None:
-    """Write it down, a line each."""
-    lines = ",\n".join(json.dumps(asdict(one)) for one in all_)
+    """Write them down, a line each, in the place of what was recorded of the same kernels."""
+    kernels = {one.kernel for one in all_}
+    kept = [one for one in recorded(file) if one.kernel not in kernels] if file.exists() else []
+    order = [one.case for one in subjects()]
+    rows = sorted((*kept, *all_), key=lambda one: order.index(one.kernel))
+    lines = ",\n".join(json.dumps(asdict(one)) for one in rows)
     write_whole(file, f'{{"commit": {json.dumps(commit())}, "removals": [\n{lines}\n]}}\n')
 
 
