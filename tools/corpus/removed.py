@@ -225,11 +225,12 @@ def main(given: list[str] | None = None, cases: Path = CASES, listed: Path = LIS
                     print(f"{mutant.id}  {mutant.file}:{mutant.line}  {mutant.before}")
                 continue
             print(subject.case, flush=True)
-            got += tried(subject, case, folder, reasons(listed), workers)
+            of_kernel = tried(subject, case, folder, reasons(listed), workers)
+            got += of_kernel
+            if chosen.record:
+                record(of_kernel)
     if not got:
         return NOTHING_RUN
-    if chosen.record:
-        record(got)
     print(summary(got))
     missed = any(one.is_mistake and one.verdict == "survived" for one in got)
     return DIFFERENT if missed else AS_EXPECTED
