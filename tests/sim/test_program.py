@@ -142,6 +142,26 @@ def test_a_launch_by_a_kernel_is_named_and_leaves_the_run_incomplete(broken):
     assert any("dynamic parallelism" in gap and place in gap for gap in report.gaps), report.gaps
 
 
+# By a launch's number: what it loads of A from global memory and of B from shared memory (op, bytes a
+# lane, requests), as the machine code that nvcc makes for sm_90a. That has one request for each
+# element; for bytes along k one for each register, or one ldmatrix for all.
+WMMA_LOADS = {
+    0: {("ld.global", 4, 4), ("ld.shared", 4, 4)},  # tf32
+    5: {("ld.global", 4, 2), ("ldmatrix", 8, 1)},  # int8, both along k
+    6: {("ld.global", 1, 8), ("ld.shared", 1, 8)},  # int8, neither
+    28: {("ld.global", 8, 1), ("ld.shared", 8, 1)},  # double
+}
+
+
+@pytest.mark.slow
+def test_wmma_loads_as_the_machine_code():
+    launches = sim.program(PROGRAMS / "wmma_types.cu").launches
+    lines = [line_of("wmma_types.cu", mark) for mark in ("load a", "load b")]
+    for number, expected in WMMA_LOADS.items():
+        rows = [row for row in launches[number].lines if row.line in lines]
+        assert {(row.op, row.width_bytes, row.requests) for row in rows} == expected, number
+
+
 @pytest.mark.slow
 def test_a_groups_copy_is_waited_for(tmp_path):
     file = tmp_path / "groups.cu"

@@ -33,8 +33,8 @@ __global__ void multiply(const typename Stored<T>::type* a, const typename Store
   wmma::fragment<wmma::matrix_b, M, N, K, T, LayoutB> right;
   wmma::fragment<wmma::accumulator, M, N, K, Sum> sum;
   const unsigned ld = layout == wmma::mem_row_major ? N : M;
-  wmma::load_matrix_sync(left, a, rows_a ? K : M);  // [load]
-  wmma::load_matrix_sync(right, tile, rows_b ? N : K);
+  wmma::load_matrix_sync(left, a, rows_a ? K : M);      // [load a]
+  wmma::load_matrix_sync(right, tile, rows_b ? N : K);  // [load b]
   wmma::load_matrix_sync(sum, c, ld, layout);
   if constexpr (std::is_same_v<T, wmma::precision::tf32>)
     for (int i = 0; i < left.num_elements; ++i) left.x[i] = wmma::__float_to_tf32(left.x[i]);

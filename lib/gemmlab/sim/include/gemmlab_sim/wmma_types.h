@@ -2,8 +2,9 @@
 // m16n16k16, m32n8k16 and m8n32k16, double as m8n8k4.
 //
 // A fragment is registers of mma.sync.m16n8k8, m16n8k16 and m8n8k4 (PTX ISA, "Matrix Fragments").
-// Which element a lane has is not promised by CUDA. The machine code of these loads was not looked
-// at: a register is one access where its elements lie side by side in memory, else one for each.
+// How memory is accessed, from the machine code that nvcc 13.0 makes for sm_90a: an access for each
+// element of tf32 and double; bytes that lie side by side along k by ldmatrix in shared memory and
+// four at a time elsewhere, other bytes one at a time. Of sums it was not looked at.
 #pragma once
 #include "warp.h"
 
@@ -95,6 +96,15 @@ template <class Use, class T, class Layout>
 __forceinline__ void load_bytes_sync(T* x, const T* p, unsigned ldm, int registers, int line) {
   constexpr bool along_k = detail::is_straight<Use, Layout>;
   sim_wmma(SIM_WMMA_LOAD, line);
+  if (along_k && sim_shared_address(p) != SIM_NO_SHARED_ADDRESS) {
+    // Lane 8i + r points to row r of register i.
+    const unsigned row = detail::lane() % (8 * registers);
+    const SimRegs4 r =
+        sim_ldmatrix(sim_shared_address(p + size_t(row) * ldm), unsigned(registers), false, line);
+    const uint32_t all[4] = {r.r0, r.r1, r.r2, r.r3};
+    for (int i = 0; i < registers; ++i) *reinterpret_cast<uint32_t*>(x + 4 * i) = all[i];
+    return;
+  }
   for (int i = 0; i < registers; ++i)
     detail::load_bytes<along_k>(x + 4 * i, p, int(detail::lane() / 4) + 8 * i,
                                 int(detail::lane() % 4) * 4, ldm);
