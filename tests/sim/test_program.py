@@ -142,12 +142,12 @@ def test_a_launch_by_a_kernel_is_named_and_leaves_the_run_incomplete(broken):
     assert any("dynamic parallelism" in gap and place in gap for gap in report.gaps), report.gaps
 
 
-# By a launch's number: what it loads of A from global memory and of B from shared memory (op, bytes a
-# lane, requests), as the machine code that nvcc makes for sm_90a. That has one request for each
+# By a launch's number, what it loads of A from global memory and of B from shared memory, as the
+# machine code that nvcc makes for sm_90a: (op, bytes a lane, requests). One request for each
 # element; for bytes along k one for each register, or one ldmatrix for all.
 WMMA_LOADS = {
     0: {("ld.global", 4, 4), ("ld.shared", 4, 4)},  # tf32
-    5: {("ld.global", 4, 2), ("ldmatrix", 8, 1)},  # int8, both along k
+    5: {("ld.global", 4, 2), ("ldmatrix", 16, 1)},  # int8, both along k
     6: {("ld.global", 1, 8), ("ld.shared", 1, 8)},  # int8, neither
     28: {("ld.global", 8, 1), ("ld.shared", 8, 1)},  # double
 }
