@@ -16,7 +16,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from gemmlab.core.files import write_whole
@@ -45,11 +45,15 @@ _WITHOUT = ("compile",)  # no program of its own
 
 @dataclass(frozen=True)
 class Subject:
-    """A kernel: the case that runs it, its files, and its functions (none: all of these files)."""
+    """A kernel: the case that runs it, its files, and its functions (none: all of these files).
+
+    define: macros in the place of the case's, such as a depth at which a ring of stages goes round.
+    """
 
     case: str
     files: tuple[str, ...]
     functions: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,12 @@ class Removal:
 def subjects(file: Path = LIST) -> list[Subject]:
     """The kernels of the list."""
     return [
-        Subject(one["case"], tuple(one["files"]), tuple(one.get("functions", ())))
+        Subject(
+            one["case"],
+            tuple(one["files"]),
+            tuple(one.get("functions", ())),
+            tuple(one.get("define", ())),
+        )
         for one in tomllib.loads(file.read_text(encoding="utf-8"))["kernel"]
     ]
 
@@ -147,6 +156,7 @@ def tried(
 ) -> list[Removal]:
     """The verdicts on all removals of a kernel. Raises ValueError if it is wrong as it is."""
     folder = folder.resolve()
+    case = replace(case, define=subject.define or case.define)
     as_is = judged(case, folder, {}, set())
     if as_is["verdict"] not in ("finding", "survived"):
         raise ValueError(f"{case.title}: without a change: {as_is['verdict']}: {as_is['said']}")
