@@ -38,7 +38,7 @@ from .trial import is_right, parts
 
 LIST = Path(__file__).with_name("removed.toml")
 RECORD = Path(__file__).with_name("removed.json")
-SECONDS = 90.0
+SECONDS = 240.0
 MISSED = "missed"  # how a reason begins that does not excuse it
 _WITHOUT = ("compile",)  # no program of its own
 
