@@ -44,7 +44,8 @@ help:
 	@echo '  make test       set up .venv, then everything that CI runs'
 	@echo '  make test-gpu   the tests that need a GPU'
 	@echo '  make campaign   what takes long: mutants, fuzz, the cases that make test samples;'
-	@echo '                  CORPUS=dir: and the public kernels that are in it'
+	@echo '                  CORPUS=dir: and the public kernels that are in it, as they are and with'
+	@echo '                  one synchronizing statement removed'
 	@echo '  make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
 	@echo '  make fuzz       FUZZ_CASES=$(FUZZ_CASES) malformed launches and random operations, and'
 	@echo '                  FUZZ_LAUNCHES=$(FUZZ_LAUNCHES) random launches of all steps, which it records'
@@ -230,6 +231,7 @@ campaign: mutants fuzz
 	$(PYTEST) -n 2 -m campaign tests
 	$(MAKE) --no-print-directory test-notebooks SOLUTIONS=--all-solutions
 	$(if $(CORPUS),$(PY) -m tools.corpus --folder $(CORPUS))
+	$(if $(CORPUS),$(PY) -m tools.corpus.removed --folder $(CORPUS) --record)
 
 mutants: test-env
 	$(PY) -m tools.mutants --full

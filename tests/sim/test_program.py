@@ -38,9 +38,12 @@ def broken():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["host_api", "inline_ptx", "groups", "foreign", "textures"])
+@pytest.mark.parametrize(
+    "name", ["host_api", "inline_ptx", "groups", "grids", "foreign", "textures", "wmma_types"]
+)
 def test_correct_programs_are_clean(name):
-    report = sim.program(PROGRAMS / f"{name}.cu", arguments=["a"])
+    arguments = [] if name == "grids" else ["a"]
+    report = sim.program(PROGRAMS / f"{name}.cu", arguments=arguments)
     assert (report.status, list(report.findings), report.gaps) == (0, [], ())
     assert report.exit_status == 0 and "right\n" in report.output
 
@@ -137,6 +140,60 @@ def test_a_launch_by_a_kernel_is_named_and_leaves_the_run_incomplete(broken):
     assert (report.status, report.exit_status) == (3, 0)
     place = f"broken.cu:{line_of('broken.cu', 'nested')}"
     assert any("dynamic parallelism" in gap and place in gap for gap in report.gaps), report.gaps
+
+
+# By a launch's number, what it loads of A from global memory and of B from shared memory, as the
+# machine code that nvcc makes for sm_90a: (op, bytes a lane, requests). One request for each
+# element; for bytes along k one for each register, or one ldmatrix for all.
+WMMA_LOADS = {
+    0: {("ld.global", 4, 4), ("ld.shared", 4, 4)},  # tf32
+    5: {("ld.global", 4, 2), ("ldmatrix", 16, 1)},  # int8, both along k
+    6: {("ld.global", 1, 8), ("ld.shared", 1, 8)},  # int8, neither
+    28: {("ld.global", 8, 1), ("ld.shared", 8, 1)},  # double
+}
+
+
+@pytest.mark.slow
+def test_wmma_loads_as_the_machine_code():
+    launches = sim.program(PROGRAMS / "wmma_types.cu").launches
+    lines = [line_of("wmma_types.cu", mark) for mark in ("load a", "load b")]
+    for number, expected in WMMA_LOADS.items():
+        rows = [row for row in launches[number].lines if row.line in lines]
+        assert {(row.op, row.width_bytes, row.requests) for row in rows} == expected, number
+
+
+@pytest.mark.slow
+def test_a_groups_copy_is_waited_for(tmp_path):
+    file = tmp_path / "groups.cu"
+    text = (PROGRAMS / "groups.cu").read_text()
+    file.write_text(text.replace("cg::wait_prior<1>(block);", "cg::wait_prior<2>(block);"))
+    found = {(one.kind, one.line) for one in sim.program(file).findings}
+    assert ("read-before-wait", line_of("groups.cu", "first") + 1) in found
+
+
+@pytest.mark.slow
+def test_a_grids_barrier_orders_its_blocks():
+    """Without it there is a race; without a cooperative launch there is no barrier."""
+
+    def found(case: str) -> set[tuple]:
+        report = sim.program(PROGRAMS / "grids.cu", arguments=[case])
+        return {(f.kind, f.line) for f in report.findings}
+
+    assert ("race", line_of("grids.cu", "use")) in found("race")
+    assert {kind for kind, _ in found("plain")} == {"assertion"}
+    report = sim.program(PROGRAMS / "grids.cu", arguments=["leaves"])
+    stuck = [f for f in report.findings if f.line == line_of("grids.cu", "left")]
+    assert stuck and all(f.kind == "deadlock" for f in stuck)
+    assert "to which 4 of the grid's 5 blocks have come" in stuck[0].message
+    many = sim.program(PROGRAMS / "grids.cu", arguments=["many"])
+    assert many.status == 3 and any("more than 132 blocks" in gap for gap in many.gaps)
+
+
+@pytest.mark.slow
+def test_the_host_learns_of_an_assertion():
+    report = sim.program(PROGRAMS / "grids.cu", arguments=["assertion"])
+    assert [f.kind for f in report.findings] == ["assertion"]
+    assert (report.exit_status, report.output.endswith("right\n")) == (0, True)
 
 
 def test_a_program_without_end_is_stopped(broken, monkeypatch):

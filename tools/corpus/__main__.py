@@ -54,7 +54,7 @@ def row(case: Case, outcome: Outcome) -> list[str]:
     ran = "-" if got.right is None else "right" if got.right else "no"
     verdict = "; ".join(differences(case.expected, got)) or "as expected"
     return [
-        f"{case.repository} {case.name}",
+        case.title,
         "yes" if got.compiles else "no",
         ran,
         findings or "-",
@@ -90,7 +90,7 @@ def main(given: list[str] | None = None, cases: Path = CASES) -> int:
     known = [case for repository in present for case in repository.cases]
     rows, got, different = [], [], 0
     for case in known:
-        if chosen.only not in f"{case.repository} {case.name}":
+        if chosen.only not in case.title:
             continue
         outcome = tried(case, chosen.folder / case.repository)
         rows.append(row(case, outcome))

@@ -12,7 +12,7 @@ CASES = Path(__file__).with_name("cases.toml")
 DRIVERS = Path(__file__).with_name("drivers")
 _KEYS = {
     *("name", "driver", "files", "include", "define", "arguments", "runs", "variants", "expect"),
-    "lacks",
+    *("lacks", "prints"),
 }
 
 
@@ -20,7 +20,7 @@ _KEYS = {
 class Expected:
     """What should come of a case.
 
-    compiles: as it is. right: the program has printed the line "right" (None: it is not run).
+    compiles: as it is. right: the program has printed the line that says so (None: it is not run).
     findings: how many of each kind.
     """
 
@@ -33,7 +33,7 @@ class Expected:
 class Case:
     """One kernel. driver: a file of ours with a main(), "" if the files have one or are compiled
     only. files, include: in the repository's folder. lacks: what it would need to compile, "" if it
-    does.
+    does. prints: the line that says that its result is right.
     """
 
     repository: str
@@ -45,6 +45,12 @@ class Case:
     arguments: tuple[str, ...]
     expected: Expected
     lacks: str = ""
+    prints: str = "right"
+
+    @property
+    def title(self) -> str:
+        """Its repository and its name."""
+        return f"{self.repository} {self.name}"
 
 
 @dataclass(frozen=True)
@@ -92,4 +98,5 @@ def _cases(repository: str, group: dict[str, Any]) -> Iterator[Case]:
             arguments=texts("arguments"),
             expected=expected,
             lacks=lacks,
+            prints=group.get("prints", "right"),
         )

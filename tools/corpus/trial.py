@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from gemmlab import sim
 from gemmlab.core.errors import GemmlabError
+from gemmlab.sim.findings import Finding
 from gemmlab.sim.program.blockers import NotRunnableError
 from gemmlab.sim.program.build import Source, check_compiles
 
@@ -34,11 +36,27 @@ def tried(case: Case, folder: Path) -> Outcome:
     return Outcome(got, time.monotonic() - start, why)
 
 
-def _result(case: Case, folder: Path) -> tuple[Expected, str]:
+def parts(case: Case, folder: Path) -> tuple[list[Path], list[Path]]:
+    """A case's files, its driver first, and the folders of its headers. folder: the repository."""
     files = [folder / file for file in case.files]
-    include = [folder / name for name in case.include]
     if case.driver:
         files.insert(0, DRIVERS / case.driver)
+    return files, [folder / name for name in case.include]
+
+
+def is_right(case: Case, report: sim.ProgramReport) -> bool:
+    """Whether the program has come to its end and has said that its result is right."""
+    printed = case.prints in report.output.splitlines()
+    return report.exit_status == 0 and printed and not report.gaps
+
+
+def kinds(findings: Iterable[Finding]) -> dict[str, int]:
+    """How many there are of each kind."""
+    return dict(sorted(Counter(found.kind for found in findings).items()))
+
+
+def _result(case: Case, folder: Path) -> tuple[Expected, str]:
+    files, include = parts(case, folder)
     options = tuple(f"-D{macro}" for macro in case.define)
     try:
         if case.expected.right is None:
@@ -57,10 +75,9 @@ def _result(case: Case, folder: Path) -> tuple[Expected, str]:
     except GemmlabError as error:  # such as a compiler that takes too long
         right = None if case.expected.right is None else False
         return Expected(compiles=False, right=right), str(error)
-    right = report.exit_status == 0 and "right" in report.output.splitlines() and not report.gaps
+    right = is_right(case, report)
     said = report.gaps[:1] or report.output.splitlines()[-1:]
-    kinds = dict(sorted(Counter(found.kind for found in report.findings).items()))
-    return Expected(right=right, findings=kinds), "" if right else "".join(said)
+    return Expected(right=right, findings=kinds(report.findings)), "" if right else "".join(said)
 
 
 def differences(expected: Expected, got: Expected) -> list[str]:

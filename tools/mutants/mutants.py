@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -45,7 +45,12 @@ def mutants(kernel: str, sources: dict[str, str]) -> list[Mutant]:
     """Every mutant of the kernel with these source files (name -> text), in reading order."""
     codes = {name: Code(text) for name, text in sources.items()}
     of_each = chain.from_iterable(op(code) for code in codes.values() for op in OPERATORS)
-    drafts = _distinct(chain(of_each, swizzles(list(codes.values()))))
+    return numbered(kernel, codes, chain(of_each, swizzles(list(codes.values()))))
+
+
+def numbered(kernel: str, codes: dict[str, Code], given: Iterable[Draft]) -> list[Mutant]:
+    """The mutants that drafts are, in reading order, with a number for each operator."""
+    drafts = _distinct(given)
     names = {id(code): name for name, code in codes.items()}
     order = list(names.values())
     drafts.sort(key=lambda d: (order.index(names[id(d.edits[0].code)]), d.edits[0].start))
@@ -58,7 +63,7 @@ def mutants(kernel: str, sources: dict[str, str]) -> list[Mutant]:
     return found
 
 
-def _distinct(drafts: Iterator[Draft]) -> list[Draft]:
+def _distinct(drafts: Iterable[Draft]) -> list[Draft]:
     """Operators overlap: `^ 1` dropped from a phase is found in two ways."""
     seen: dict[tuple, Draft] = {}
     for draft in drafts:

@@ -20,13 +20,15 @@ _NOP_BYTES = {"EM_X86_64": 1, "EM_AARCH64": 4}
 _PLAIN = re.compile(
     r"sim_(syncthreads(_count)?|threadfence|grid_dependency_wait|(thread|block)_index|"
     r"(block|grid)_size|atomic\w*|assertion_failed|not_simulated|launch|set_attribute|"
-    r"device_attribute|last_error|error_\w+|allocate|free|copy(_rows)?|fill|memory_\w+|refuse|"
+    r"device_attribute|(last|device)_error|error_\w+|allocate|free|copy(_rows)?|fill|memory_\w+|refuse|"
     r"open_memory|driver_function|shared_address|shared_pointer)"
 )
 
 
 # By what the blocks of a grid may tell each other something.
-_COMMUNICATION = re.compile(r"sim_atomic|sim_threadfence|__tsan_volatile_(read|write)\d+")
+_COMMUNICATION = re.compile(
+    r"sim_atomic|sim_threadfence|sim_grid_sync|__tsan_volatile_(read|write)\d+"
+)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 // Intrinsics, primitives of a warp, cooperative groups and cuda::barrier, in kernels that check
 // themselves: each counts what is wrong.
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
 #include <cublas_v2.h>
 #include <cuda/barrier>
@@ -93,6 +94,18 @@ __global__ void piped(const float* in) {
   }
 }
 
+// The group's threads copy for each other; the wait is one of all of them.
+__global__ void gathered(const float* in) {
+  __shared__ float tile[2][96];
+  const auto block = cg::this_thread_block();
+  cg::memcpy_async(block, tile[0], in, 96 * sizeof(float));
+  cg::memcpy_async(block, tile[1], 96, in, 90);
+  cg::wait_prior<1>(block);  // [first]
+  EXPECT(tile[0][95 - threadIdx.x] == 95 - threadIdx.x);
+  cg::wait(block);
+  EXPECT(threadIdx.x > 89 || tile[1][89 - threadIdx.x] == 89 - threadIdx.x);
+}
+
 int main() {
   unsigned *counter, zero = 0;
   float* values;
@@ -105,6 +118,7 @@ int main() {
   groups<<<1, 96>>>();
   copied<<<1, 96>>>(values, values + 96);
   piped<<<1, 32>>>(values);
+  gathered<<<1, 96>>>(values);
   int failed;
   unsigned count;
   cudaMemcpyFromSymbol(&failed, wrong, sizeof failed);

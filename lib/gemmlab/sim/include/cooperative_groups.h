@@ -1,5 +1,5 @@
 // Stand-in for CUDA's header of this name: blocks, tiles of a warp, and threads that have come
-// together. A grid's and a cluster's barrier are in it as far as the simulator has them.
+// together, a cluster's barrier, and a grid's where all blocks are resident: 132 at most.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -172,8 +172,13 @@ inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
 
 class grid_group {
  public:
-  void sync() const { sim_not_simulated("the barrier of a whole grid, grid.sync()"); }
-  bool is_valid() const { return true; }
+  // On a device, too, it stops a kernel that was not launched for it.
+  void sync(int line = __builtin_LINE()) const {
+    if (!is_valid())
+      sim_assertion_failed("this_grid().is_valid(), as after cudaLaunchCooperativeKernel");
+    sim_grid_sync(line);
+  }
+  bool is_valid() const { return sim_is_cooperative(); }
   unsigned long long thread_rank() const {
     return block_rank() * details::block_threads() + details::thread_number();
   }
@@ -203,10 +208,7 @@ inline cluster_group this_cluster() { return {}; }
 
 template <class Group>
 void sync(const Group& group, int line = __builtin_LINE()) {
-  if constexpr (std::is_same_v<Group, grid_group>)
-    group.sync();
-  else
-    group.sync(line);
+  group.sync(line);
 }
 template <class Group>
 auto thread_rank(const Group& group) {

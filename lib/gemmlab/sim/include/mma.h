@@ -1,5 +1,5 @@
 // Stand-in for CUDA's header of this name: nvcuda::wmma with 16-bit operands, as m16n16k16,
-// m32n8k16 and m8n32k16.
+// m32n8k16 and m8n32k16; tf32, int8 and double are in gemmlab_sim/wmma_types.h.
 //
 // A fragment is registers of mma.sync.m16n8k16, as in the machine code that nvcc makes for sm_90.
 // Each register holds an 8x8 "piece": lane l has row l / 4, columns 2 (l % 4) and 2 (l % 4) + 1.
@@ -48,13 +48,15 @@ constexpr int elements_of =
 
 template <class Use, int M, int N, int K, class T, class Layout = void>
 struct fragment {
-  static_assert(K == 16 && ((M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32)),
-                "the simulator's wmma has m16n16k16, m32n8k16 and m8n32k16");
+  static_assert((K == 16 && ((M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32))) ||
+                    (K == 8 && M == 16 && N == 16 && std::is_same_v<T, float>),
+                "the simulator's wmma has m16n16k16, m32n8k16 and m8n32k16, m16n16k8 with "
+                "precision::tf32 and m8n8k4 with double");
   static_assert(std::is_same_v<T, __half> ||
-                    (detail::is_sum<Use> ? std::is_same_v<T, float>
-                                         : std::is_same_v<T, __nv_bfloat16>),
-                "the simulator's wmma multiplies __half and __nv_bfloat16, and adds up in float "
-                "and __half");
+                    (detail::is_sum<Use> ? std::is_same_v<T, float> || std::is_same_v<T, int>
+                                         : std::is_same_v<T, __nv_bfloat16> || sizeof(T) == 1),
+                "the simulator's wmma multiplies __half, __nv_bfloat16, signed and unsigned char, "
+                "precision::tf32 and double, and adds up in float, __half, int and double");
   enum { num_elements = detail::elements_of<Use, M, N, T>, num_storage_elements = num_elements };
   alignas(4) T x[num_elements];
 };
@@ -138,6 +140,28 @@ struct Same {
   using type = T;
 };
 
+// Two neighbours of a sum.
+template <class T>
+struct Two {
+  T first, second;
+};
+template <class T>
+__forceinline__ Two<T> two_at(const T* p) {
+  if constexpr (std::is_same_v<T, int>) {
+    const int2 pair = *reinterpret_cast<const int2*>(p);
+    return {pair.x, pair.y};
+  } else {
+    const float2 pair = *reinterpret_cast<const float2*>(p);
+    return {pair.x, pair.y};
+  }
+}
+__forceinline__ void store_two(float* p, float first, float second) {
+  *reinterpret_cast<float2*>(p) = make_float2(first, second);
+}
+__forceinline__ void store_two(int* p, int first, int second) {
+  *reinterpret_cast<int2*>(p) = make_int2(first, second);
+}
+
 }  // namespace detail
 
 template <class Use, int M, int N, int K, class T, class Layout>
@@ -169,10 +193,10 @@ __forceinline__ void load_matrix_sync(fragment<accumulator, M, N, K, T>& f, cons
     for (int i = 0; i < 4; ++i) {
       const detail::Place place = detail::place_of<accumulator, M, N>(i);
       const T* first = p + detail::offset_of(place, row, column, ldm, straight);
-      const float2 pair =
-          straight ? *reinterpret_cast<const float2*>(first) : make_float2(first[0], first[ldm]);
-      f.x[2 * i] = pair.x;
-      f.x[2 * i + 1] = pair.y;
+      const detail::Two<T> pair =
+          straight ? detail::two_at(first) : detail::Two<T>{first[0], first[ldm]};
+      f.x[2 * i] = pair.first;
+      f.x[2 * i + 1] = pair.second;
     }
   }
 }
@@ -192,7 +216,7 @@ __forceinline__ void store_matrix_sync(T* p, const fragment<accumulator, M, N, K
     } else {
       T* const first = p + detail::offset_of(place, row, column, ldm, straight);
       if (straight) {
-        *reinterpret_cast<float2*>(first) = make_float2(f.x[2 * i], f.x[2 * i + 1]);
+        detail::store_two(first, f.x[2 * i], f.x[2 * i + 1]);
       } else {
         first[0] = f.x[2 * i];
         first[ldm] = f.x[2 * i + 1];
@@ -234,3 +258,5 @@ __forceinline__ void mma_sync(fragment<accumulator, M, N, K, TD>& d,
 
 }  // namespace wmma
 }  // namespace nvcuda
+
+#include "gemmlab_sim/wmma_types.h"

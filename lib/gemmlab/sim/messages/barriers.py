@@ -84,7 +84,12 @@ def unordered(row: RawFinding, line: str, other: str) -> str:
 
 
 def unfenced(row: RawFinding, line: str, other: str) -> str:
-    """A barrier that the copy engine may not see."""
+    """A barrier that the copy engine may not see.
+
+    It accesses an mbarrier through the generic proxy, so that within a block __syncthreads() after
+    the initialisation is enough. PTX says so from version 9.3 on, and nothing about it before; for
+    other blocks of the cluster the fence is what makes the initialisation visible.
+    """
     return (
         f"{line} lets the copy engine signal the mbarrier of {other}, whose initialisation it need "
         "not see; call fence_mbarrier_init() in the same thread after mbarrier_init(), then "
@@ -158,4 +163,5 @@ LACKS = {
     b"mbarrier_wait": mbarrier_lacks,
     b"bar_sync": _named_barrier_lacks,
     b"a loop that polls global memory": grid.poll_lacks,
+    b"grid.sync()": grid.barrier_lacks,
 }

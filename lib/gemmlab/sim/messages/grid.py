@@ -55,6 +55,12 @@ def poll_lacks(row: RawFinding, other: str) -> str:
     return " for a change that nobody makes"
 
 
+def barrier_lacks(row: RawFinding, other: str) -> str:
+    """What the grid's barrier lacks. number: blocks that have come, blocks of the grid."""
+    come, all_ = row.number[:2]
+    return f", to which {come} of the grid's {all_} blocks have come; let every block call it"
+
+
 def _not_simulated(row: RawFinding, line: str, other: str) -> str:
     return (
         f"{who(row)} comes to {name(row.name)}, which the simulator does not have; what follows "

@@ -34,6 +34,7 @@ void begin(const Module* module, bool traced, double budget) {
   session.results.findings.reserve(64);
   session.launches.clear();
   last_error = {};
+  device_error = cudaSuccess;
   budget_seconds = budget;
   progress.done = progress.all = progress.headway = 0;
   output.clear();
@@ -222,17 +223,29 @@ int sim_launch(const SimLaunch* asked, void (*body)(void*), void* arguments) {
   }
   ++sim::progress.headway;
   sim::output.begin_launch();
-  const sim::Launch all = {launch->grid,          launch->block,  launch->cluster,
-                           launch->dynamic_bytes, body,           arguments,
-                           session.module,        session.traced, session.journal,
-                           session.values,        session.order,  launch->dependent != 0};
+  const sim::Launch all = {launch->grid,
+                           launch->block,
+                           launch->cluster,
+                           launch->dynamic_bytes,
+                           body,
+                           arguments,
+                           session.module,
+                           session.traced,
+                           session.journal,
+                           session.values,
+                           session.order,
+                           launch->dependent != 0,
+                           launch->cooperative != 0};
   session.launches.push_back(
       {all.blocks(), launch->dynamic_bytes + (facts ? facts->static_bytes : 0)});
   if (session.traced) sim::grid_writes.begin_launch(all.dependent);
   sim::arena.open(true);
   const bool ran = sim::run_grid(all, session.workers, results);
   sim::arena.open(false);
-  if (session.is_program) sim::end_launch();
+  if (session.is_program) {
+    sim::end_launch();
+    if (results.findings.holds(sim::Kind::ASSERTION)) sim::device_error = cudaErrorAssert;
+  }
   if (!ran)
     return sim::refuse(cudaErrorMemoryAllocation, "the threads' stacks could not be allocated");
   return cudaSuccess;

@@ -14,6 +14,7 @@
 #include "operations/mbarrier_calls.cpp"
 #include "operations/fence.cpp"
 #include "operations/named_barrier.cpp"
+#include "operations/grid_barrier.cpp"
 #include "operations/tensor_map.cpp"
 #include "operations/tma.cpp"
 #include "operations/bulk.cpp"

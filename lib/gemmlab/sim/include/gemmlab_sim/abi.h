@@ -18,6 +18,7 @@ struct SimLaunch {
   const char* name;    // of the kernel, and where it is launched; null: not known
   const char* file;
   int line;
+  int cooperative;  // all of its blocks are resident together
 };
 
 enum SimShuffle : unsigned { SIM_SHUFFLE_INDEX, SIM_SHUFFLE_UP, SIM_SHUFFLE_DOWN, SIM_SHUFFLE_XOR };
@@ -33,6 +34,8 @@ int sim_device_attribute(int* value, int attribute, int device);
 // Whether a launcher may use the memory of its arguments: only for what the device would do.
 void sim_open_memory(int usable);
 int sim_last_error(int clear);
+// Of a kernel that was stopped by an assert(), which stays.
+int sim_device_error();
 const char* sim_error_name(int error);
 const char* sim_error_string(int error);
 // A function of the driver, null if there is none of that name.
@@ -48,6 +51,9 @@ void sim_syncthreads(int line);
 // As well; returns for how many threads of the block the predicate is not 0.
 int sim_syncthreads_count(int predicate, int line);
 void sim_threadfence();
+// Of all blocks of a cooperative launch.
+void sim_grid_sync(int line);
+int sim_is_cooperative();
 void sim_grid_dependency_wait();
 [[noreturn]] void sim_assertion_failed(const char* expression);
 // The thread has come to an instruction that the simulator does not have.

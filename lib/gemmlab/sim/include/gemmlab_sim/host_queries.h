@@ -69,10 +69,12 @@ Call<Params...> call_of(void (*kernel)(Params...), void** arguments, std::index_
 template <class... Params>
 cudaError_t cudaLaunchKernel(void (*kernel)(Params...), dim3 grid, dim3 block, void** arguments,
                              size_t bytes = 0, cudaStream_t = nullptr,
-                             const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                             const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                             bool cooperative = false) {
   auto call = gemmlab_sim::call_of(kernel, arguments, std::index_sequence_for<Params...>());
-  const SimLaunch launch =
+  SimLaunch launch =
       gemmlab_sim::launch_of(reinterpret_cast<const void*>(kernel), grid, block, bytes, file, line);
+  launch.cooperative = cooperative;
   return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
 }
 template <class... Params>
@@ -88,7 +90,7 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Params...), dim3 grid, di
     return gemmlab_sim::as_error(
         sim_refuse(cudaErrorCooperativeLaunchTooLarge,
                    "the blocks of a cooperative launch do not fit on the device at once"));
-  return cudaLaunchKernel(kernel, grid, block, arguments, bytes, stream, file, line);
+  return cudaLaunchKernel(kernel, grid, block, arguments, bytes, stream, file, line, true);
 }
 
 // The host's functions run at once, as all else does.

@@ -12,6 +12,7 @@ using cudaStream_t = CUstream_st*;
 // Of CUDA's launch attributes those that the simulator carries out.
 enum cudaLaunchAttributeID : int {
   cudaLaunchAttributeIgnore = 0,
+  cudaLaunchAttributeCooperative = 2,
   cudaLaunchAttributeClusterDimension = 4,
   // Grids follow each other here all the same, but a use of what the first one writes is found
   // where the second has not waited.
@@ -24,6 +25,7 @@ union cudaLaunchAttributeValue {
     unsigned x, y, z;
   } clusterDim;
   int programmaticStreamSerializationAllowed;
+  int cooperative;
 };
 
 struct cudaLaunchAttribute {
@@ -92,6 +94,13 @@ inline bool is_dependent(const cudaLaunchConfig_t& config) {
   return false;
 }
 
+inline bool is_cooperative(const cudaLaunchConfig_t& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i)
+    if (config.attrs[i].id == cudaLaunchAttributeCooperative)
+      return config.attrs[i].val.cooperative;
+  return false;
+}
+
 }  // namespace gemmlab_sim
 
 // Runs the whole grid before it returns; streams order nothing.
@@ -103,6 +112,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                             config->blockDim, config->dynamicSmemBytes);
   launch.cluster = gemmlab_sim::cluster_of(*config);
   launch.dependent = gemmlab_sim::is_dependent(*config);
+  launch.cooperative = gemmlab_sim::is_cooperative(*config);
   return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
 }
 
@@ -162,8 +172,8 @@ inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaSt
   return cudaSuccess;
 }
 
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return static_cast<cudaError_t>(sim_device_error()); }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
 
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;

@@ -37,6 +37,11 @@ class PutOff {
   std::deque<std::function<void()>> work_;
 };
 
+// grid.sync(): blocks that have come, of a round that ends when all have.
+struct GridBarrier {
+  u64 come = 0, round = 0;
+};
+
 // What the clusters of a launch share.
 struct Grid {
   u64 clusters = 0;
@@ -46,6 +51,7 @@ struct Grid {
   Turns turns;
   GridUse use;      // of global memory, if clusters run at the same time
   GridOrder order;  // of its accesses, if they take turns
+  GridBarrier barrier;
 
   static constexpr u64 NONE = ~u64(0);
   // The number of the next cluster, NONE if all have been dispatched.

@@ -47,6 +47,7 @@ void begin_grid(const Launch& launch, u32 groups) {
   grid.clusters = launch.clusters();
   grid.next = 0;
   grid.failed = false;
+  grid.barrier = {};
   grid.dispatch.clear();
   if (launch.order && launch.module->communicates)
     grid.dispatch = dispatched(u32(launch.clusters()), launch.order);

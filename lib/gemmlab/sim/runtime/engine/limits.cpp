@@ -7,6 +7,7 @@
 namespace sim {
 
 LastError last_error;
+cudaError_t device_error = cudaSuccess;
 int multiprocessors = 0;
 
 namespace {
@@ -185,8 +186,10 @@ int sim_device_attribute(int* value, int attribute, int device) {
 int sim_last_error(int clear) {
   const cudaError_t error = sim::last_error.error;
   if (clear) sim::last_error = {};
-  return error;
+  return error ? error : sim::device_error;
 }
+
+int sim_device_error() { return sim::device_error; }
 
 const char* sim_error_name(int error) {
 #define GEMMLAB_NAME(name, number, text) \

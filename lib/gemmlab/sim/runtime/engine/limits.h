@@ -30,5 +30,7 @@ struct LastError {
   char reason[512] = "";
 };
 extern LastError last_error;
+// Of a kernel of a program that was stopped by an assert(): stays until the program ends.
+extern cudaError_t device_error;
 
 }  // namespace sim

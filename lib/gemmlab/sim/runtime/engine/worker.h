@@ -30,6 +30,7 @@ struct Launch {
   bool traced, journal, values;  // values: of accesses, in the journal
   u32 order;                     // in which blocks run, a seed (turns.h)
   bool dependent;                // it may begin before the grid before it has ended
+  bool cooperative;              // all of its blocks are to be resident together
 
   u32 threads() const { return block.x * block.y * block.z; }
   // Stacks that a worker has, whole warps.

@@ -21,6 +21,11 @@ void Findings::remove(Kind kind) {
   list_.erase(std::remove_if(list_.begin(), list_.end(), is_one), list_.end());
 }
 
+bool Findings::holds(Kind kind) const {
+  return std::any_of(list_.begin(), list_.end(),
+                     [&](const Finding& one) { return one.kind == kind; });
+}
+
 void Findings::add(const Findings& others) {
   for (const Finding& finding : others.list_) add(finding);
 }

@@ -100,6 +100,7 @@ class Findings {
   void add(const Finding& finding);
   void add(const Findings& others);
   void remove(Kind kind);
+  bool holds(Kind kind) const;
   const std::vector<Finding>& list() const { return list_; }
 
  private:
