@@ -12,13 +12,18 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request, Response, sync_playwright
 
 LOCAL = ("http://127.0.0.1:", "file:", "data:", "blob:")
 # Console messages that say something about the machine, not about the page.
 NOT_OURS = ("GPU stall", "WebGL")
 NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 GIVEN_UP = "net::ERR_ABORTED"
+FORGET = """() => {
+  if (location.protocol === "data:") return;
+  localStorage.clear();
+  sessionStorage.clear();
+}"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -37,14 +42,19 @@ class Visit:
     failed: list[str] = field(default_factory=list)
 
     def __post_init__(self):
-        self.page.on("console", self._message)
-        self.page.on("pageerror", lambda error: self.console.append(str(error)))
-        self.page.on("requestfailed", self._fail)
-        self.page.on(
-            "response",
-            lambda r: self.failed.append(f"{r.status} {r.url}") if r.status >= 400 else 0,
-        )
-        self.page.on("request", self._look)
+        self._heard = {
+            "console": self._message,
+            "pageerror": lambda error: self.console.append(str(error)),
+            "requestfailed": self._fail,
+            "response": self._answer,
+            "request": self._look,
+        }
+        for event, hear in self._heard.items():
+            self.page.on(event, hear)
+
+    def _answer(self, response: Response):
+        if response.status >= 400:
+            self.failed.append(f"{response.status} {response.url}")
 
     def _message(self, message):
         if message.type in ("error", "warning") and not any(w in message.text for w in NOT_OURS):
@@ -62,6 +72,14 @@ class Visit:
 
     def problems(self) -> list[str]:
         return [*self.console, *self.outside, *self.failed]
+
+    def leave(self) -> None:
+        """Leave an empty page behind that has heard of nothing, for the next visit."""
+        for event, hear in self._heard.items():
+            self.page.remove_listener(event, hear)
+        self.page.evaluate(FORGET)
+        self.page.mouse.move(0, 0)
+        self.page.goto("about:blank")
 
     def end(self) -> None:
         self.page.context.close()
@@ -134,31 +152,71 @@ def rendered() -> Callable[..., str]:
 ALIVE = """() => !document.querySelector("[data-gemmlab]:not([data-live])")"""
 
 
-@pytest.fixture(scope="session")
-def open_visit(chromium: Browser) -> Callable[..., Visit]:
-    """Opens an address in a fresh browser profile, its widgets alive; the caller ends the visit."""
+class Windows:
+    """Opens addresses; a window that nobody looks at any more serves again for the same options.
 
-    def open_(url: str, width: int = 1280, **options) -> Visit:
-        context = chromium.new_context(viewport={"width": width, "height": 900}, **options)
-        context.set_default_timeout(30_000)  # chapters are executed beside it
-        opened = Visit(context.new_page())
+    A new browser profile takes a second of computing, as much as all else in a small test. What a
+    visit has set is undone: size, theme, motion, storage. Without scripts nothing can be undone.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._free: dict[str, list[Page]] = {}
+        self._options: dict[Page, dict] = {}
+
+    def open(self, url: str, width: int = 1280, **options) -> Visit:
+        """Opens an address, its widgets alive; the caller ends the visit by `close`."""
+        opened = Visit(self._page(width, options))
         opened.page.goto(url)
         if options.get("java_script_enabled", True):
             opened.page.wait_for_function(ALIVE)
         return opened
 
-    return open_
+    def _page(self, width: int, options: dict) -> Page:
+        size = {"width": width, "height": 900}
+        if free := self._free.get(repr(options)):
+            page = free.pop()
+            page.set_viewport_size(size)
+            motion = options.get("reduced_motion", "no-preference")
+            page.emulate_media(media="null", color_scheme="light", reduced_motion=motion)
+            return page
+        context = self._browser.new_context(viewport=size, **options)
+        context.set_default_timeout(30_000)  # chapters are executed beside it
+        page = context.new_page()
+        self._options[page] = options
+        return page
+
+    def close(self, opened: Visit) -> None:
+        """The visit's window is free for another."""
+        options = self._options[opened.page]
+        if not options.get("java_script_enabled", True) or opened.page.is_closed():
+            opened.end()
+            return
+        opened.leave()
+        self._free.setdefault(repr(options), []).append(opened.page)
+
+
+@pytest.fixture(scope="session")
+def windows(chromium: Browser) -> Windows:
+    """Windows of the browser, of which each is used again and again."""
+    return Windows(chromium)
+
+
+@pytest.fixture(scope="session")
+def open_visit(windows: Windows) -> Callable[..., Visit]:
+    """Opens an address in a window as of a fresh browser profile; the caller ends the visit."""
+    return windows.open
 
 
 @pytest.fixture
-def visit(open_visit) -> Iterator[Callable[..., Visit]]:
-    """Opens an address in a fresh browser profile: visit(url, width=1280)."""
+def visit(windows: Windows) -> Iterator[Callable[..., Visit]]:
+    """Opens an address in a window as of a fresh browser profile: visit(url, width=1280)."""
     visits = []
 
     def open_(url: str, width: int = 1280, **options) -> Visit:
-        visits.append(open_visit(url, width, **options))
+        visits.append(windows.open(url, width, **options))
         return visits[-1]
 
     yield open_
     for opened in visits:
-        opened.end()
+        windows.close(opened)

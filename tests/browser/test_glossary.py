@@ -24,34 +24,26 @@ def test_the_meaning_shows_for_the_pointer_and_for_the_keyboard(visit, address):
     expect(term).not_to_have_attribute("aria-describedby", "gl-tip")
 
 
-def test_a_touch_shows_the_meaning_and_a_second_one_leads_to_the_glossary(open_visit, address):
-    opened = open_visit(f"{address}/book/sgemm_naive.html", width=390, has_touch=True)
-    try:
-        page = opened.page
-        term, tip = page.locator(TERM), page.locator("#gl-tip")
-        term.scroll_into_view_if_needed()
-        term.tap()
-        expect(tip).to_be_visible()
-        box = tip.bounding_box()
-        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
-        term.tap()
-        page.wait_for_url("**/glossary.html#term-*")
-    finally:
-        opened.end()
+def test_a_touch_shows_the_meaning_and_a_second_one_leads_to_the_glossary(visit, address):
+    page = visit(f"{address}/book/sgemm_naive.html", width=390, has_touch=True).page
+    term, tip = page.locator(TERM), page.locator("#gl-tip")
+    term.scroll_into_view_if_needed()
+    term.tap()
+    expect(tip).to_be_visible()
+    box = tip.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    term.tap()
+    page.wait_for_url("**/glossary.html#term-*")
 
 
-def test_the_map_fits_a_phone_and_its_chapters_are_reached_by_keyboard(open_visit, address):
-    opened = open_visit(f"{address}/book/map.html", width=390)
-    try:
-        page = opened.page
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        links = page.locator(".gl-map li a")
-        links.nth(3).focus()
-        page.keyboard.press("Tab")
-        expect(links.nth(4)).to_be_focused()
-        on = page.locator(".gl-map .to-sgemm_register_tiling").evaluate(
-            "(line) => getComputedStyle(line).strokeWidth"
-        )
-        assert on == "3px"
-    finally:
-        opened.end()
+def test_the_map_fits_a_phone_and_its_chapters_are_reached_by_keyboard(visit, address):
+    page = visit(f"{address}/book/map.html", width=390).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    links = page.locator(".gl-map li a")
+    links.nth(3).focus()
+    page.keyboard.press("Tab")
+    expect(links.nth(4)).to_be_focused()
+    on = page.locator(".gl-map .to-sgemm_register_tiling").evaluate(
+        "(line) => getComputedStyle(line).strokeWidth"
+    )
+    assert on == "3px"

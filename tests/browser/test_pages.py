@@ -78,14 +78,14 @@ def test_there_are_pages(book):
 
 
 @pytest.fixture(scope="module", params=CHAPTERS)
-def opened(request, open_visit, address):
+def opened(request, windows, address):
     """Each chapter, opened once and scrolled to its end; tests of one chapter share it."""
-    found = open_visit(f"{address}/{request.param}")
+    found = windows.open(f"{address}/{request.param}")
     # Lazy parts of a page are loaded, too.
     found.page.evaluate("scrollTo(0, document.body.scrollHeight)")
     found.page.wait_for_load_state("networkidle")
     yield found
-    found.end()
+    windows.close(found)
 
 
 def test_page_is_quiet_and_light_and_its_widgets_live(opened):
