@@ -60,10 +60,10 @@ _PRINTING = ("printf", "vprintf", "puts", "putchar")
 _ENDING = ("exit", "_exit", "_Exit", "quick_exit", "raise", "kill")
 _RUNTIME_NAME = "the simulator's runtime"
 _ONCE = "Compiling the simulator (once)"
-# Files of RUNTIME, which include the others, those that take longest first. What runs at each access
-# and product is 5 to 15 % slower with -O1; for the rest that takes two thirds of the time, and no
-# run is slower.
-_RUNTIME_UNITS = {"runtime": "-O2", "tensor": "-O2", "operations": "-O1"}
+# Files of RUNTIME, which include the others, those first that take longest. What runs at each
+# access and product is 5 to 15 % slower with -O1; for the rest that takes two thirds of the time to
+# compile, and no run is slower.
+_RUNTIME_UNITS = {"runtime": "-O2", "operations": "-O1", "tensor": "-O2"}
 _RECIPE = ("alignment.py", "build.py", "dwarf.py", "elf.py", "lines.py")
 _PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
 _UNIT = """#include "{path}"
