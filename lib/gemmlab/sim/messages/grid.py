@@ -64,7 +64,7 @@ def _not_simulated(row: RawFinding, line: str, other: str) -> str:
 
 def _unfilled_fragment(row: RawFinding, line: str, other: str) -> str:
     return (
-        f"{name(row.name)} at {line} uses an accumulator fragment that nothing has filled: it "
+        f"{line} uses in {name(row.name)} an accumulator fragment that nothing has filled: it "
         "holds what was in the registers before; call wmma::fill_fragment(sum, 0.0f) before the "
         "loop over k"
     )
