@@ -84,15 +84,10 @@ def judge(  # what an exercise may ask for, each by its name
     counted_at = _tile(handle.spec)
     if shape is not None:
         counted_at, limits = _fitting(handle.spec, shape, limits)
-    runs = Runs()
     try:
         if differs:
             _refuse_unchanged(handle)
-        notes = [*_values(handle, runs), *_does(handle, conditions, runs)]
-        notes += _counts(handle, limits, runs.trace(handle, *counted_at)) if limits else []
-        _refuse_show(handle, limits, conditions, runs)
-        if all(one.steady for one in conditions):
-            refuse_small_only(handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs)
+        notes = _simulated(handle, limits, conditions, counted_at)
         notes += _speed(handle, rival) if rival else []
     except NotYetError as why:
         return Verdict(False, *_said(handle, *why.args))
@@ -101,6 +96,19 @@ def judge(  # what an exercise may ask for, each by its name
             raise
         return Verdict(False, handle.source.in_the_cell(str(error)))
     return Verdict(True, "; ".join(notes) + ".")
+
+
+def _simulated(
+    handle: Kernel, limits: _Limits, conditions: Sequence[Property], counted_at: Sizes
+) -> list[str]:
+    """All that is judged without the clock."""
+    runs = Runs()
+    notes = [*_values(handle, runs), *_does(handle, conditions, runs)]
+    notes += _counts(handle, limits, runs.trace(handle, *counted_at)) if limits else []
+    _refuse_show(handle, limits, conditions, runs)
+    if all(one.steady for one in conditions):
+        refuse_small_only(handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs)
+    return notes
 
 
 def _rival(handle: Kernel, faster_than: str | Kernel | None, by: float, size: int) -> _Rival | None:

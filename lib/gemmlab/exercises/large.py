@@ -78,8 +78,9 @@ def _first_block(kernel: Kernel | str, shape: Sizes) -> _Large:
     A, B = np.resize(values, (M, K)), np.resize(values[::-1], (K, N))
     C = sim.stored(np.full((M, N), np.nan, np.float32), types.made)
     config = step.spec.config_index(getattr(kernel, "config", ""))
-    given = [sim.stored(one, types.given) for one in (A, B)]
-    trace = sim.compile_step(step).trace(*given, C, M, N, K, config=config, clusters=1)
+    given_a, given_b = (sim.stored(one, types.given) for one in (A, B))
+    module = sim.compile_step(step)
+    trace = module.trace(given_a, given_b, C, M, N, K, config=config, clusters=1)
     return _Large(trace, _wrong(A, B, _floats(C)))
 
 
