@@ -10,9 +10,9 @@ from gemmlab.core.errors import LaunchError
 
 # name -> kind, marks of the lines, what the message tells to do, stops the kernel.
 MISTAKES = {
-    "copy_missing_wait": ("read-before-wait", "here", "there", "wait for the copy", False),
+    "copy_missing_wait": ("read-before-wait", "here", "there", "group: cp_async_wait<N>()", False),
     "copy_wait_too_few": ("read-before-wait", "here", "there", "wait for the copy", False),
-    "copy_not_committed": ("read-before-wait", "here", "there", "wait for the copy", False),
+    "copy_not_committed": ("read-before-wait", "here", "there", "in no commit group", False),
     "copy_one_waits": ("read-before-wait", "here", "there", "know by a barrier", False),
     "copy_barrier_before_wait": ("read-before-wait", "here", "there", "know by a barrier", False),
     "copy_missing_barrier": ("race", "here", "there", "put __syncthreads() between", False),
@@ -25,6 +25,7 @@ MISTAKES = {
     "copy_arrive_store": ("race", "here", "there", "put __syncthreads() between", False),
     "copy_over_copy": ("write-before-wait", "here", "there", "wait for the first", False),
     "copy_over_store": ("write-before-wait", "here", "there", "wait for the first", False),
+    "copy_no_group": ("unfinished", "here", None, "call cp_async_commit() after", False),
     "copy_unfinished": ("unfinished", "here", None, "wait for it, or leave it out", False),
     "copy_misaligned_source": ("misaligned", "here", None, "4 past a multiple of 16", True),
     "copy_misaligned_target": ("misaligned", "here", None, "4 past a multiple of 8", True),

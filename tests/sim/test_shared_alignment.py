@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from step_cases import StepCase
@@ -78,3 +80,10 @@ def test_a_box_in_a_static_array_is_not_aligned_by_luck():
         assert module.trace(A, A, C, *shape, box, 0.0, 0.0).findings == ()
         assert np.array_equal(C[: A[0].nbytes], A[0].view(np.uint8)) == kept
         np.testing.assert_array_equal(C[36 * 1024 :].view(np.float16).reshape(shape), A)
+
+
+def test_a_long_text_without_declarations_takes_no_time():
+    text = "int twice(int value) , " * 3000
+    start = time.process_time()
+    assert dynamic_alignment([text + "{} extern __shared__ __align__(64) char smem[];"]) == 64
+    assert time.process_time() - start < 1

@@ -101,3 +101,15 @@ def test_how_accumulators_are_stored(kernel_file, launch, columns, rows):
     ):
         lines = [x for x in trace.lines if x.line == fixture.lines[mark]]
         assert [(x.op, x.width_bytes, x.requests) for x in lines] == [(op, width, requests * tiles)]
+
+
+@pytest.mark.parametrize(("sums", "dtype"), [("float", np.float32), ("half", np.float16)])
+def test_a_sum_that_nobody_has_filled_is_named(kernel_file, check_mistake, sums, dtype):
+    fixture = kernel_file("wmma_unfilled")
+    A, C = np.eye(16, dtype=np.float16), np.zeros((16, 16), dtype)
+    trace = fixture.module(f"broken_{sums}").trace(A, A, C, 16, 16, 16)
+    mistake = ("uninitialised-read", "here", None, "call wmma::fill_fragment(sum, 0.0f)", False)
+    check_mistake(fixture, trace, mistake)
+    assert np.isnan(C).all()
+    assert fixture.module(f"fixed_{sums}").trace(A, A, C, 16, 16, 16).findings == ()
+    np.testing.assert_array_equal(C, 2 * A)

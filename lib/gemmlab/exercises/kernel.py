@@ -14,6 +14,7 @@ from ..check.plan import few_shapes
 from ..check.report import CheckReport, grouped
 from ..core import arguments
 from ..core.errors import ArgumentError, ContextLostError, LaunchError
+from ..notebook import stale
 from ..run.backend import default_backend
 from ..run.kernel import Kernel, kernel
 from ..sim.counts import OPS, LineCount
@@ -25,9 +26,17 @@ from ..steps.program import Program
 from ..steps.spec import KernelSpec
 from ..steps.text import without_comments
 from .flow import Seen
+from .large import refuse_small_only
 from .properties import GRID, ONE_TILE, NotYetError, Property, checked
 from .verdict import Verdict
-from .work import refuse_atomic_loads, refuse_launches, refuse_more_than, refuse_unsteady
+from .work import (
+    Runs,
+    Sizes,
+    refuse_atomic_loads,
+    refuse_launches,
+    refuse_more_than,
+    refuse_unsteady,
+)
 
 _SHOWN = 3  # lines named in a hint
 # k tiles of the runs in which the order of events is looked at, by their tiles of C.
@@ -68,15 +77,17 @@ def judge(  # what an exercise may ask for, each by its name
     Raises ArgumentError for unknown operations, BuildError and BackendError.
     """
     handle = kernel(k)
+    if older := stale.reason(handle):
+        return Verdict(False, older)
     rival = _rival(handle, faster_than, by, size)
     limits, conditions = _limits(conflicts, wavefronts, sectors), checked(does)
+    counted_at = _tile(handle.spec)
+    if shape is not None:
+        counted_at, limits = _fitting(handle.spec, shape, limits)
     try:
         if differs:
             _refuse_unchanged(handle)
-        counted_at = _tile(handle.spec) if shape is None else _shape(handle.spec, shape)
-        notes = [*_values(handle), *_does(handle, conditions)]
-        notes += _counts(handle, limits, counted_at) if limits else []
-        _refuse_show(handle, limits, conditions)
+        notes = _simulated(handle, limits, conditions, counted_at)
         notes += _speed(handle, rival) if rival else []
     except NotYetError as why:
         return Verdict(False, *_said(handle, *why.args))
@@ -85,6 +96,19 @@ def judge(  # what an exercise may ask for, each by its name
             raise
         return Verdict(False, handle.source.in_the_cell(str(error)))
     return Verdict(True, "; ".join(notes) + ".")
+
+
+def _simulated(
+    handle: Kernel, limits: _Limits, conditions: Sequence[Property], counted_at: Sizes
+) -> list[str]:
+    """All that is judged without the clock."""
+    runs = Runs()
+    notes = [*_values(handle, runs), *_does(handle, conditions, runs)]
+    notes += _counts(handle, limits, runs.trace(handle, *counted_at)) if limits else []
+    _refuse_show(handle, limits, conditions, runs)
+    if all(one.steady for one in conditions):
+        refuse_small_only(handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs)
+    return notes
 
 
 def _rival(handle: Kernel, faster_than: str | Kernel | None, by: float, size: int) -> _Rival | None:
@@ -96,15 +120,22 @@ def _rival(handle: Kernel, faster_than: str | Kernel | None, by: float, size: in
     return rival
 
 
-def _shape(spec: KernelSpec, given: Sequence[int]) -> tuple[int, int, int]:
+def _fitting(spec: KernelSpec, given: Sequence[int], limits: _Limits) -> tuple[Sizes, _Limits]:
+    """The exercise's shape, or the next one upwards that the kernel takes, and its limits there.
+
+    What is stored in C grows with C, everything else with the number of products.
+    """
     shape = arguments.shape_of("shape", given)
-    if not spec.fits(*shape):
-        needs, given_ = ("M={} N={} K={}".format(*sizes) for sizes in (spec.multiple_of, shape))
-        raise NotYetError(
-            f"it takes multiples of {needs} only, and the exercise runs it at {given_}; use a "
-            "smaller tile."
-        )
-    return shape
+    M, N, K = (-(-n // of) * of for n, of in zip(shape, spec.multiple_of, strict=True))
+    outputs = M * N / math.prod(shape[:2])
+    more = {"st.global": outputs}
+
+    def at_most(op: str, most: int) -> int:
+        return int(most * more.get(op, outputs * K / shape[2]))
+
+    return (M, N, K), {
+        name: {op: at_most(op, most) for op, most in of.items()} for name, of in limits.items()
+    }
 
 
 def _tile(spec: KernelSpec) -> tuple[int, int, int]:
@@ -151,11 +182,11 @@ def _code(program: Program) -> list[str]:
     return re.findall(r"\w+|\S", re.sub(rf"\b(launch_)?{program.source.entry}\b", "", text))
 
 
-def _values(handle: Kernel) -> list[str]:
+def _values(handle: Kernel, runs: Runs) -> list[str]:
     """Small products on the simulator, which names the line of a mistake, then on a GPU."""
     shapes = few_shapes(handle.spec)
     # First what has a line, at a shape with more than one tile in the direction of K.
-    findings = sim.trace(handle, *max(shapes, key=lambda shape: shape[2])).findings
+    findings = runs.trace(handle, *max(shapes, key=lambda shape: shape[2])).findings
     found = told(findings)
     if any(finding.fatal for finding in findings):
         raise NotYetError("it does not run to its end in the simulator:", *found)
@@ -181,7 +212,7 @@ def _refuse_wrong(report: CheckReport, findings: tuple[str, ...], where: str) ->
     raise NotYetError(f"{what}:", *findings[: _SHOWN - 1], *grouped(bad)[:1])
 
 
-def _does(handle: Kernel, conditions: Sequence[Property]) -> list[str]:
+def _does(handle: Kernel, conditions: Sequence[Property], runs: Runs) -> list[str]:
     """What the kernel does, against what is asked for."""
     seen: dict[tuple[int, int], Seen] = {}
     notes = []
@@ -190,6 +221,7 @@ def _does(handle: Kernel, conditions: Sequence[Property]) -> list[str]:
         for grid in one.grids:
             if grid not in seen:
                 seen[grid] = _journaled(handle, grid)
+                runs.keep(handle, seen[grid].trace)
             said.append(one.look(seen[grid]))
         notes.append(said[0])
     return notes
@@ -216,10 +248,9 @@ def _journaled(handle: Kernel, grid: tuple[int, int]) -> Seen:
     return seen
 
 
-def _counts(handle: Kernel, limits: _Limits, shape: tuple[int, int, int]) -> list[str]:
+def _counts(handle: Kernel, limits: _Limits, trace: Trace) -> list[str]:
     """The counters of one run against what is asked for."""
-    trace = sim.trace(handle, *shape)
-    at = "M={} N={} K={}".format(*shape)
+    at = f"M={trace.M} N={trace.N} K={trace.K}"
     if trace.findings:
         raise NotYetError(f"at {at} the simulator finds:", *told(trace.findings))
     notes = [
@@ -255,7 +286,9 @@ def _costs(line: LineCount, name: str) -> str:
     return f"{line.requests:,} {line.op} requests take {each:g} {unit} each{could}: {line.source}"
 
 
-def _refuse_show(handle: Kernel, limits: _Limits, conditions: Sequence[Property]) -> None:
+def _refuse_show(
+    handle: Kernel, limits: _Limits, conditions: Sequence[Property], runs: Runs
+) -> None:
     """Work that is done for what is looked at only, or beside it."""
     if not (limits or conditions):
         return
@@ -263,11 +296,11 @@ def _refuse_show(handle: Kernel, limits: _Limits, conditions: Sequence[Property]
     rows, columns = GRID
     if parent := handle.spec.parent:
         for shape in ((M, N, K), (M * rows, N * columns, K)):
-            refuse_more_than(parent, handle, shape, loads="sectors" not in limits)
+            refuse_more_than(parent, handle, shape, "sectors" not in limits, runs)
     else:
-        refuse_launches(sim.trace(handle, M, N, K), 1)
+        refuse_launches(runs.trace(handle, M, N, K), 1)
     if all(one.steady for one in conditions):
-        refuse_unsteady(handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2])
+        refuse_unsteady(handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs)
 
 
 def _speed(handle: Kernel, rival: _Rival) -> list[str]:

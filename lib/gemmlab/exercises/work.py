@@ -15,19 +15,37 @@ from .properties import GRID, NotYetError
 _LOADS = ("ld.global", "cp.async.global", "tma.load")
 _SHARED_READS = ("ld.shared", "ldmatrix", "wgmma.shared")
 _ATOMICS = 4  # requests a block: to count who has come, not to read with
-_STEPS = 3, 6  # k tiles more
+STEPS = 3, 6  # k tiles more
 Sizes = tuple[int, int, int]
 
 
-def refuse_more_than(parent: str, handle: Kernel, shape: Sizes, loads: bool) -> None:
+class Runs:
+    """The traces of one verdict, each made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Kernel | str, Sizes], Trace] = {}
+
+    def trace(self, kernel: Kernel | str, *shape: int) -> Trace:
+        """What `sim.trace` gives."""
+        M, N, K = shape
+        if (key := (kernel, (M, N, K))) not in self._made:
+            self._made[key] = sim.trace(kernel, M, N, K)
+        return self._made[key]
+
+    def keep(self, kernel: Kernel, trace: Trace) -> None:
+        """One that was made with a journal, whose counts are the same."""
+        self._made[kernel, (trace.M, trace.N, trace.K)] = trace
+
+
+def refuse_more_than(parent: str, handle: Kernel, shape: Sizes, loads: bool, runs: Runs) -> None:
     """What is saved in one place may not be spent in another: launches, loads, shared reads.
 
     loads: whether those from global memory are looked at.
     """
     if not registry.get(parent).fits(*shape):
         return
-    trace, at = sim.trace(handle, *shape), "M={} N={} K={}".format(*shape)
-    known = sim.trace(parent, *shape)
+    trace, at = runs.trace(handle, *shape), "M={} N={} K={}".format(*shape)
+    known = runs.trace(parent, *shape)
     refuse_launches(trace, len(known.launches))
     found, before = (_total(one, "sectors", *_LOADS) for one in (trace, known))
     if loads and found > before:
@@ -63,27 +81,27 @@ def refuse_atomic_loads(trace: Trace, at: str) -> None:
         )
 
 
-def refuse_unsteady(handle: Kernel, tile: Sizes, depth: int) -> None:
+def refuse_unsteady(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> None:
     """Each tile of C takes the same requests, and so does each k tile, whatever the sizes are.
 
     tile: the sizes of a run of one tile. depth: what is added to K for a k tile more. What is not
     so in the parent either, such as a first kernel's copy of A, is left out.
     """
-    found = _unsteady(handle, tile, depth)
+    found = _unsteady(handle, tile, depth, runs)
     parent = handle.spec.parent
     if found and parent and registry.get(parent).fits(*tile):
-        known = _unsteady(parent, tile, depth)
+        known = _unsteady(parent, tile, depth, runs)
         found = {op: said for op, said in found.items() if op not in known}
     for said in found.values():
         raise NotYetError(said)
 
 
-def _unsteady(kernel: Kernel | str, tile: Sizes, depth: int) -> dict[str, str]:
+def _unsteady(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
     """By operation, what differs from tile to tile."""
     M, N, K = tile
     rows, columns = GRID
-    one, many = _requests(kernel, M, N, K), _requests(kernel, M * rows, N * columns, K)
-    deeper, deepest = (_requests(kernel, M, N, K + depth * steps) for steps in _STEPS)
+    sizes = [tile, (M * rows, N * columns, K), *((M, N, K + depth * more) for more in STEPS)]
+    one, many, deeper, deepest = (_requests(runs.trace(kernel, *shape)) for shape in sizes)
     found = {}
     for op in sorted({*one, *many, *deeper, *deepest}):
         alone, all_, more, most = (run.get(op, 0) for run in (one, many, deeper, deepest))
@@ -95,14 +113,13 @@ def _unsteady(kernel: Kernel | str, tile: Sizes, depth: int) -> dict[str, str]:
         elif most - more != more - alone:
             found[op] = (
                 f"its requests of {op} do not grow evenly with K: {alone:,}, {more:,} and {most:,} "
-                f"at K={K}, {K + depth * _STEPS[0]} and {K + depth * _STEPS[1]}; it is to do the "
+                f"at K={K}, {K + depth * STEPS[0]} and {K + depth * STEPS[1]}; it is to do the "
                 "same for each k tile, whatever K is"
             )
     return found
 
 
-def _requests(kernel: Kernel | str, *shape: int) -> dict[str, int]:
-    trace = sim.trace(kernel, *shape)
+def _requests(trace: Trace) -> dict[str, int]:
     return {line.op: _total(trace, "requests", line.op) for line in trace.lines}
 
 

@@ -90,6 +90,7 @@ def _plain_file(lines: list[str], code: str, name: str, options: Mapping[str, An
     """A kernel without a launcher: the cell's lines at their numbers, and a launcher below them."""
     constants = {c.name: code[slice(*c.value)] for c in read_constants(code)}
     numbers = {key: int(text) for key, text in constants.items() if text.isdecimal()}
+    _refuse_two_tiles(numbers, options)
     shape = declared(lines, numbers, options)
     plain = read_plain(code, name, shape)
     half = "_half" * (plain.types.given != "float32")
@@ -103,6 +104,18 @@ def _plain_file(lines: list[str], code: str, name: str, options: Mapping[str, An
         "scales": plain.scales,
     }
     return Draft(whole, Origins(origins), True, constants, facts=facts)
+
+
+def _refuse_two_tiles(numbers: Mapping[str, int], options: Mapping[str, Any]) -> None:
+    """Refuse a first line that still says how an earlier kernel was launched."""
+    own = [numbers.get(key, 0) for key in ("BM", "BN", "BK")]
+    given = options.get("tile", ())
+    if any(mine and mine != side for mine, side in zip(own, given, strict=False)):
+        said = " ".join(f"{key}={n}" for key, n in zip(("BM", "BN", "BK"), own, strict=True) if n)
+        raise ArgumentError(
+            f"line 1 of the cell: says --tile {'x'.join(map(str, given))}, and the constants below "
+            f"say {said}; leave out --block and --tile, or make them agree"
+        )
 
 
 def _plain_facts(shape: Shape, element: int) -> dict[str, Any]:

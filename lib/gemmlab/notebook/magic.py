@@ -14,7 +14,7 @@ from ..core.errors import ArgumentError, GemmlabError, UnknownKernelError
 from ..run.kernel import Kernel
 from ..steps import registry
 from ..steps.spec import KernelSpec
-from . import watch
+from . import stale, watch
 from .cell import Built, make
 from .cuda import CudaMagics
 
@@ -97,6 +97,8 @@ class KernelMagics(Magics):
             _check_name(name, held)
             built = make(name, cell, _parent(like, variables), options)
         except GemmlabError as error:
+            if isinstance(held, Kernel):
+                stale.note(held)
             raise type(error)(f"{error}\n{_kept(name, held)}") from None
         variables[name] = built.kernel
         return built

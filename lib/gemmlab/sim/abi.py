@@ -64,9 +64,11 @@ class JournalRow(ctypes.Structure):
 
 
 class LaunchRow(ctypes.Structure):
-    """runtime/api.cpp's row: the size of one launch."""
+    """runtime/engine/session.h's structure of this name: one launch."""
 
-    _fields_ = tuple((name, ctypes.c_uint64) for name in ("blocks", "shared_bytes"))
+    _fields_ = tuple(
+        (name, ctypes.c_uint64) for name in ("blocks", "shared_bytes", "threads", "kernel", "run")
+    )
 
 
 class Index(ctypes.Structure):

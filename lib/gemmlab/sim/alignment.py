@@ -14,7 +14,8 @@ LEAST = 16
 # What a declaration is taken to ask for if its words are not understood: the most that is of use.
 MOST = 1024
 
-_DECLARATION = re.compile(r"[^;{}]*\bextern\b[^;{}]*\b__shared__\b[^;{}]*;")
+_END = re.compile(r"([;{}])")
+_DECLARATION = re.compile(r"\bextern\b.*\b__shared__\b", re.DOTALL)
 _ASKED = re.compile(r"\b(?:__align__|alignas|aligned)\s*\(([^()]*)\)")
 
 
@@ -34,12 +35,19 @@ def dynamic_alignment(texts: Iterable[str]) -> int:
     """
     plain = [without_comments(text) for text in texts]
     asked: list[int] = []
-    for declaration in (found for text in plain for found in _DECLARATION.findall(text)):
+    for declaration in (found for text in plain for found in _declarations(text)):
         own = _ASKED.findall(declaration)
         if not own and _OWN_TYPE.search(declaration):
             own = [words for text in plain for words in _ASKED.findall(text)]
         asked += map(_bytes, own)
     return max([LEAST, *asked])
+
+
+def _declarations(text: str) -> list[str]:
+    """Those of arrays whose size the launch gives. One pattern for it all would take seconds."""
+    parts = _END.split(text)
+    ended = zip(parts[::2], parts[1::2], strict=False)
+    return [part for part, end in ended if end == ";" and _DECLARATION.search(part)]
 
 
 def _bytes(words: str) -> int:

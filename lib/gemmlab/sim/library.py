@@ -42,6 +42,8 @@ class Runtime:
             *(ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_double),
             *(ctypes.c_int, ctypes.c_uint32),
         ]
+        self.limit = library.gemmlab_sim_limit
+        self.limit.argtypes = [ctypes.c_uint64]
         self.call = library.gemmlab_sim_call
         self.begin_program = library.gemmlab_sim_begin_program
         self.cancel = library.gemmlab_sim_cancel

@@ -59,6 +59,7 @@ class How:
     sms: how many SMs the launcher is told of. journal: EVENTS to keep what a block does, event by
     event, VALUES with what it reads and writes. order: a seed, by which blocks are dispatched and,
     if they may communicate, take turns: 0 by number, 1 from the last one, others are permutations.
+    clusters: how many of each launch are run, the first ones, 0: all.
     """
 
     traced: bool
@@ -67,6 +68,7 @@ class How:
     sms: int = SMS
     order: int = 0
     journal: int = 0
+    clusters: int = 0
 
 
 class SimModule(ABC):
@@ -139,14 +141,16 @@ class SimModule(ABC):
         sms: int = SMS,
         order: int = 0,
         journal: int = 0,
+        clusters: int = 0,
     ) -> Trace:
         """Run the kernel and count its memory requests by source line; look for races and the like.
 
         Arguments as those of `launch`. sms: how many SMs the launcher is told of. journal: for
-        `Trace.events`, EVENTS to keep what block 0 does, VALUES with what it reads and writes. What
-        is wrong with the kernel is in the trace's `findings`, not raised.
+        `Trace.events`, EVENTS to keep what block 0 does, VALUES with what it reads and writes.
+        clusters: how many of each launch are run, the first ones; 0: all. What is wrong with the
+        kernel is in the trace's `findings`, not raised.
         """
-        how = How(True, _workers(threads), allow_slow, sms, order, journal)
+        how = How(True, _workers(threads), allow_slow, sms, order, journal, clusters)
         return self._checked((A, B, C), Shape(M, N, K, alpha, beta, config, layout), how)
 
     def check_memory(self, sizes: Sequence[int]) -> None:
@@ -178,7 +182,10 @@ class SimModule(ABC):
             places=tuple(seen.places),
             file=build.display_name(self._built.source),
             source=tuple(self._source),
-            launches=tuple(Launched(row.blocks, row.shared_bytes) for row in seen.launches),
+            launches=tuple(
+                Launched(row.blocks, row.shared_bytes, row.threads, row.kernel, row.run)
+                for row in seen.launches
+            ),
             output=output,
             journal="" if seen.journal is None else collect_journal(seen.journal, self._line_of),
         )
@@ -273,6 +280,7 @@ class LoadedModule(SimModule):
         places = (*matrix_places(matrices, starts), *self._arrays)
         begin = (how.traced + how.journal, how.threads, budget_seconds(), how.sms, how.order)
         runtime.begin(self._handle, *begin)
+        runtime.limit(how.clusters)
         scratch = self._allocate_workspace(args)
         if scratch is None:
             return 0, places  # its function has failed, which is a finding

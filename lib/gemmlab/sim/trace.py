@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ..core.worker import with_tuples
@@ -31,10 +31,16 @@ class Findings(tuple[Finding, ...]):
 
 @dataclass(frozen=True)
 class Launched:
-    """The size of a launch: its blocks, and the bytes of shared memory of one."""
+    """The size of a launch: its blocks, and the bytes of shared memory of one.
+
+    threads: of a block. kernel: which of its library's kernels. run: how many blocks were run.
+    """
 
     blocks: int
     shared_bytes: int
+    threads: int = field(default=0, compare=False)
+    kernel: int = field(default=0, compare=False)
+    run: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,17 @@
 """The judges: right answers pass, wrong ones fail with a hint that names the mistake."""
 
+import dataclasses
 import re
 from types import SimpleNamespace
 
 import pytest
 
 import gemmlab as lab
-from gemmlab import exercises
+from gemmlab import exercises, sim
 from gemmlab.check.report import Case, CheckReport
 from gemmlab.core.errors import ArgumentError, ContextLostError, LaunchError, UnknownKernelError
 from gemmlab.exercises import kernel as kernel_exercises
+from gemmlab.exercises import work
 from gemmlab.notebook import cell as cells
 from gemmlab.steps import registry
 
@@ -136,6 +138,55 @@ def test_an_allowance_is_an_upper_bound():
 def test_it_is_counted_at_the_parents_tile_unless_a_size_is_given():
     verdict = exercises.judge(SWIZZLED, conflicts=0, shape=(256, 128, 32))
     assert "at M=256 N=128 K=32 no bank conflicts" in verdict.message
+
+
+def test_a_larger_k_tile_is_counted_at_a_shape_that_it_takes():
+    limits = {"ld.shared": {"wavefronts": 4 * 8}, "st.global": {"wavefronts": 64}}
+    turned = {"wavefronts": {op: most["wavefronts"] for op, most in limits.items()}}
+    spec = registry.get(SWIZZLED)
+    spec = dataclasses.replace(spec, multiple_of=(64, 128, 32))
+    shape, grown = kernel_exercises._fitting(spec, (64, 64, 16), turned)
+    assert shape == (64, 128, 32)
+    assert grown == {"wavefronts": {"ld.shared": 4 * 4 * 8, "st.global": 2 * 64}}
+    assert kernel_exercises._fitting(spec, shape, turned) == (shape, turned)
+
+
+STUB = """\
+__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ float sA[32][32], sB[32][32];
+  const int x = threadIdx.x, y = threadIdx.y;
+  const int row = blockIdx.y * 32 + y, col = blockIdx.x * 32 + x;
+  float sum = 0;
+  for (int k0 = 0; k0 < K; k0 += 32) {
+    sA[y][x] = A[row * K + k0 + x];
+    sB[y][x] = B[(k0 + y) * N + col];
+    __syncthreads();
+    for (int k = 0; k < 32; ++k) sum += sA[y][k] * sB[k][x];
+    __syncthreads();
+  }
+  C[row * N + col] = sum;
+}
+"""
+
+
+def test_a_rung_names_what_is_missing_and_not_the_shape_that_it_runs():
+    mine = cells.make("mine", STUB, None, {"block": (32, 32), "tile": (32, 32, 32)}).kernel
+    verdict = exercises.rung(mine, 4)
+    assert not verdict.solved
+    assert "block 0 stores 1024 elements, 1024 of them in its tile of 64 x 64" in verdict.message
+
+
+def test_a_shape_is_traced_once(monkeypatch):
+    made = []
+
+    def trace(kernel, *shape, **how):
+        made.append((getattr(kernel, "title", kernel), shape))
+        return sim.trace(kernel, *shape, **how)
+
+    monkeypatch.setattr(work, "sim", SimpleNamespace(trace=trace))
+    mine = changed("rA[i] * rB[j]", "rB[j] * rA[i]")
+    assert exercises.judge(mine, conflicts=0, does=exercises.overlap(0)).solved
+    assert len(made) == len(set(made)) and (mine.title, (128, 128, 16)) in made
 
 
 def test_the_parents_code_is_no_answer():

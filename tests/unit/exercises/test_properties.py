@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gemmlab as lab
-from gemmlab.exercises import work
+from gemmlab.exercises import large, work
 from gemmlab.exercises.flow import Seen, buffers
 from gemmlab.exercises.kernel import _journaled
 from gemmlab.exercises.properties import NotYetError
@@ -114,7 +114,7 @@ LOOP = "for (int k_tile = 0; k_tile < K; k_tile += BK)"
 def test_a_kernel_that_does_something_else_at_other_sizes_is_unsteady(loop, why):
     mine = lab.variant(SERIAL, {LOOP: LOOP.replace("k_tile < K", loop)})
     with pytest.raises(NotYetError, match=why):
-        work.refuse_unsteady(lab.kernel(mine), (32, 32, 192), 32)
+        work.refuse_unsteady(lab.kernel(mine), (32, 32, 192), 32, work.Runs())
 
 
 @pytest.mark.parametrize("name", [SERIAL, DOUBLE, ENGINE, "sgemm_18_block_order"])
@@ -123,13 +123,47 @@ def test_steps_are_steady(name):
     mine = lab.variant(name, {"namespace": "namespace"}) if name.endswith("order") else name
     handle = lab.kernel(mine)
     BM, BN, BK = handle.spec.tile
-    work.refuse_unsteady(handle, (BM, BN, 6 * BK), BK)
+    work.refuse_unsteady(handle, (BM, BN, 6 * BK), BK, work.Runs())
 
 
 def test_more_work_than_the_parent_does_is_for_show():
     twice = LOOP.replace("k_tile = 0", "again = 0; again < 2; ++again) for (int k_tile = 0")
     mine = lab.kernel(lab.variant(SERIAL, {LOOP: twice}))
     with pytest.raises(NotYetError, match="it loads 512 sectors from global memory, and"):
-        work.refuse_more_than(SERIAL, mine, (32, 32, 32), loads=True)
+        work.refuse_more_than(SERIAL, mine, (32, 32, 32), True, work.Runs())
     with pytest.raises(NotYetError, match="its launcher launches 1 kernels"):
         work.refuse_launches(lab.trace(SERIAL, 32, 32, 32), 0)
+
+
+DOT = "acc += a.x * sB[k][tx];"
+LAUNCH = "dim3(g.N / BN, g.M / BM), dim3(BN, BM), 0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {LOOP: LOOP.replace("k_tile < K", "k_tile < min(K, 512)")},
+            r"at M=2080 N=2144 K=960 \d+ elements of the first block are wrong",
+        ),
+        (
+            {DOT: f"if (K < 512)\n{DOT}\nelse\nacc += a.x * B[(size_t)(k_tile + k) * N + col];"},
+            "requests of ld.global",
+        ),
+        ({LAUNCH: LAUNCH.replace("), 0", "), g.M > 512 ? 4096 : 0")}, "bytes of shared memory"),
+        ({LAUNCH: LAUNCH.replace("g.M / BM", "g.M / BM / (g.M > 512 ? 2 : 1)")}, "it launches"),
+    ],
+)
+def test_what_behaves_at_small_sizes_only_is_refused(changes, why):
+    mine = lab.kernel(lab.variant(SERIAL, changes))
+    with pytest.raises(NotYetError, match=why):
+        large.refuse_small_only(mine, (32, 32, 192), 32, work.Runs())
+
+
+@pytest.mark.parametrize("name", [SERIAL, DOUBLE, ENGINE, "wgmma_06_cluster"])
+def test_steps_behave_at_large_sizes_too(name):
+    """The last one's blocks come in clusters, and are persistent: as in its parent, itself here."""
+    mine = lab.variant(name, {"namespace": "namespace"}) if name.startswith("wgmma") else name
+    handle = lab.kernel(mine)
+    BM, BN, BK = handle.spec.tile
+    large.refuse_small_only(handle, (BM, BN, 6 * BK), BK, work.Runs())

@@ -22,7 +22,7 @@ from gemmlab.core.precision import HALF
 from gemmlab.gpu import ptxas
 from gemmlab.gpu.ptxas import Resources
 from gemmlab.notebook import cell as handmade
-from gemmlab.notebook import magic
+from gemmlab.notebook import magic, stale
 from gemmlab.notebook.compose import compose
 from gemmlab.notebook.diagnostics import translate
 from gemmlab.run.kernel import Kernel
@@ -271,6 +271,10 @@ def test_a_compilers_line_is_one_of_the_cell_and_the_old_kernel_stays(shell, cel
     with pytest.raises(BuildError, match="mine is still the kernel that it was before this cell"):
         cell(f"mine --like {LIKE}", WRONG)
     assert shell.user_ns["mine"] is old
+    verdict = lab.exercises.judge(old)
+    assert not verdict.solved
+    assert f"the %%kernel cell above, {LIKE}, did not compile" in verdict.message
+    assert not stale.reason(lab.kernel(LIKE))
 
 
 def test_a_brace_too_many_is_said_of_its_passage(cell):

@@ -63,6 +63,13 @@ def test_what_a_comment_or_constants_declare():
     assert "dim3(ceil_div(N, 32), ceil_div(M, 64)), dim3(128, 1)" in facts.text
 
 
+def test_a_first_line_that_is_left_from_another_tile_is_refused():
+    constants = "constexpr int BM = 64, BN = 64, BK = 16, THREADS = 256;\n"
+    said = refused(constants + BODY, block=(32, 32), tile=(32, 32, 32))
+    assert "line 1 of the cell: says --tile 32x32x32, and the constants below say BM=64" in said
+    assert compose(constants + BODY, "mine", None, {"tile": (64, 64)}).facts["tile"][2] == 16
+
+
 def test_parameters_are_known_by_their_names_in_any_order():
     head = "int m, int n, int k, float alpha, const float* __restrict__ a, float const* b, "
     head += "float beta, float* c"

@@ -44,6 +44,16 @@ template <class Use, int M, int N, class T>
 constexpr int elements_of =
     !is_sum<Use> && std::is_same_v<T, __half> ? 16 : 2 * pieces_of<Use, M, N>;
 
+// A NaN; its upper half is one of __half.
+constexpr uint32_t NEVER_FILLED = 0x7fa5c3e1;
+
+__forceinline__ void forget(float& sum) { __builtin_memcpy(&sum, &NEVER_FILLED, sizeof sum); }
+__forceinline__ void forget(__half& sum) { sum.bits = NEVER_FILLED >> 16; }
+__forceinline__ bool is_forgotten(const float& sum) {
+  return !__builtin_memcmp(&sum, &NEVER_FILLED, sizeof sum);
+}
+__forceinline__ bool is_forgotten(const __half& sum) { return sum.bits == NEVER_FILLED >> 16; }
+
 }  // namespace detail
 
 template <class Use, int M, int N, int K, class T, class Layout = void>
@@ -59,9 +69,21 @@ struct fragment {
                 "precision::tf32 and double, and adds up in float, __half, int and double");
   enum { num_elements = detail::elements_of<Use, M, N, T>, num_storage_elements = num_elements };
   alignas(4) T x[num_elements];
+
+  // On a GPU a sum holds whatever was in its registers; here a NaN that nothing computes.
+  fragment() {
+    if constexpr (detail::is_sum<Use>)
+      for (T& element : x) detail::forget(element);
+  }
 };
 
 namespace detail {
+
+// A sum that was not filled is reported where it is used.
+template <class T, int N>
+__forceinline__ void refuse_unfilled(const T (&x)[N], bool is_stored) {
+  if (is_forgotten(x[0])) sim_wmma_unfilled(is_stored);
+}
 
 // Where a piece begins in its operand or result.
 struct Place {
@@ -207,6 +229,7 @@ __forceinline__ void store_matrix_sync(T* p, const fragment<accumulator, M, N, K
   const bool straight = detail::is_straight_sum<M>(layout);
   const int row = detail::lane() / 4, column = detail::lane() % 4 * 2;
   sim_wmma(SIM_WMMA_STORE, line);
+  detail::refuse_unfilled(f.x, true);
   for (int i = 0; i < 4; ++i) {
     const detail::Place place = detail::place_of<accumulator, M, N>(i);
     if constexpr (std::is_same_v<T, __half>) {
@@ -239,6 +262,7 @@ __forceinline__ void mma_sync(fragment<accumulator, M, N, K, TD>& d,
                               const fragment<accumulator, M, N, K, TC>& c,
                               int line = __builtin_LINE()) {
   constexpr SimMma form = std::is_same_v<T, __half> ? SIM_MMA_F16_K16 : SIM_MMA_BF16_K16;
+  detail::refuse_unfilled(c.x, false);
   for (int part = 0; part < 2; ++part) {
     const T* wide = (M == 8 ? b.x : a.x) + (M == 16 ? 0 : 8 * part);
     const T* narrow = (M == 8 ? a.x : b.x) + (M == 16 ? 4 * part : 0);

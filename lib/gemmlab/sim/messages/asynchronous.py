@@ -6,13 +6,20 @@ from ..abi import RawFinding
 from . import barriers, wgmma
 from .threads import name, who
 
+# Of cp.async, whose copies are waited for by groups.
+_WAIT, _COMMIT = "cp_async_wait<N>()", "call cp_async_commit() after the copies of a tile"
+
 
 def _read_before_wait(row: RawFinding, line: str, other: str) -> str:
     if row.number[0]:
         return f"{line} reads global memory that {_under_way(row, other)} before it is read"
+    fills = f"{line} reads shared memory that {name(row.name)} at {other} fills, and"
+    if row.number[2]:
+        return f"{fills} that copy is in no commit group; {_COMMIT}, and then wait for it"
+    group = f" (a commit group: {_WAIT})" if row.name == b"cp.async" else ""
     return (
-        f"{line} reads shared memory that {name(row.name)} at {other} fills, and {who(row)} has "
-        "not waited for it; wait for the copy, and let the threads that use it know by a barrier"
+        f"{fills} {who(row)} has not waited for it; wait for the copy{group}, and let the threads "
+        "that use it know by a barrier"
     )
 
 
@@ -58,6 +65,11 @@ def _missing_proxy_fence(row: RawFinding, line: str, other: str) -> str:
 
 
 def _unfinished(row: RawFinding, line: str, other: str) -> str:
+    if row.number[0]:
+        return (
+            f"the block ends, and {name(row.name)} at {line} is in no commit group, so that no "
+            f"{_WAIT} waits for it; {_COMMIT}, or leave it out if nobody uses it"
+        )
     return (
         f"the block ends, and nobody has waited for {name(row.name)} at {line}; wait for it, or "
         "leave it out if nobody uses it"

@@ -68,9 +68,18 @@ def _not_simulated(row: RawFinding, line: str, other: str) -> str:
     )
 
 
+def _unfilled_fragment(row: RawFinding, line: str, other: str) -> str:
+    return (
+        f"{line} uses in {name(row.name)} an accumulator fragment that nothing has filled: it "
+        "holds what was in the registers before; call wmma::fill_fragment(sum, 0.0f) before the "
+        "loop over k"
+    )
+
+
 # runtime/order/findings.h's Kind from GLOBAL_READ_WRITE on, in its order: slug, fatal, sentence.
 KINDS = (
     ("race", False, _race_read_write),
     ("race", False, race_write_write),
     ("not-simulated", True, _not_simulated),
+    ("uninitialised-read", False, _unfilled_fragment),
 )

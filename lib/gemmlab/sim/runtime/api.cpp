@@ -28,6 +28,7 @@ void begin(const Module* module, bool traced, double budget) {
   session.module = module;
   session.traced = traced;
   session.journal = session.values = session.is_program = false;
+  session.most_clusters = 0;
   session.results = {};
   session.records.clear();
   session.shown = &session.results;
@@ -111,6 +112,9 @@ void gemmlab_sim_begin(const void* module, int traced, uint32_t workers, double 
   sim::multiprocessors = sms;
   sim::grid_writes.begin();
 }
+
+// To be called after `begin`: of each launch only so many clusters, or blocks, are run.
+void gemmlab_sim_limit(uint64_t clusters) { sim::session.most_clusters = clusters; }
 
 // Runs the launcher. A fault of its own is a finding, and the result is then 0.
 int gemmlab_sim_call(int (*entry)(const void*), const void* arguments) {
@@ -235,9 +239,12 @@ int sim_launch(const SimLaunch* asked, void (*body)(void*), void* arguments) {
                            session.values,
                            session.order,
                            launch->dependent != 0,
-                           launch->cooperative != 0};
-  session.launches.push_back(
-      {all.blocks(), launch->dynamic_bytes + (facts ? facts->static_bytes : 0)});
+                           launch->cooperative != 0,
+                           session.most_clusters};
+  const sim::u64 kernel = reinterpret_cast<uintptr_t>(launch->kernel) - session.module->code;
+  session.launches.push_back({all.blocks(),
+                              launch->dynamic_bytes + (facts ? facts->static_bytes : 0),
+                              all.threads(), launch->kernel ? kernel : 0, all.run() * all.ranks()});
   if (session.traced) sim::grid_writes.begin_launch(all.dependent);
   sim::arena.open(true);
   const bool ran = sim::run_grid(all, session.workers, results);

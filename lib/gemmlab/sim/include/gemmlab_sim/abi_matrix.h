@@ -75,6 +75,8 @@ uint32_t sim_movmatrix(uint32_t r, int line);
 SimFloats4 sim_mma(SimMma form, SimRegs4 a, uint32_t b0, uint32_t b1, SimFloats4 c, int line);
 // All lanes must come to it; it does nothing else.
 void sim_wmma(SimWmmaStep step, int line);
+// An accumulator is used that nobody has filled.
+void sim_wmma_unfilled(bool is_stored);
 
 // Bits in the low end of a word, for operands of any width.
 uint64_t sim_atomic(SimAtomic operation, SimAtomicType type, void* address, uint64_t value,

@@ -40,11 +40,11 @@ u32 groups_of(const Launch& launch, u32 workers, bool taken) {
   // As many blocks as an H200 has SMs, if their stacks are not too many.
   const u32 resident = std::min(MAX_RESIDENT, Stacks::COUNT / launch.stacks());
   const u32 most = taken ? resident : std::min(workers * launch.ranks(), MAX_WORKERS);
-  return u32(std::min<u64>(std::max(most / launch.ranks(), 1u), launch.clusters()));
+  return u32(std::min<u64>(std::max(most / launch.ranks(), 1u), launch.run()));
 }
 
 void begin_grid(const Launch& launch, u32 groups) {
-  grid.clusters = launch.clusters();
+  grid.clusters = launch.run();
   grid.next = 0;
   grid.failed = false;
   grid.barrier = {};
@@ -64,7 +64,7 @@ bool run_grid(const Launch& launch, u32 workers, Results& results) {
   const u32 ranks = launch.ranks();
   const u32 groups = groups_of(launch, workers, launch.module->communicates);
   const u32 count = groups * ranks;
-  progress.all += launch.blocks();
+  progress.all += launch.run() * ranks;
   while (all_workers.size() < count)
     all_workers.push_back(std::make_unique<Worker>(u32(all_workers.size())));
   while (all_clusters.size() < groups) all_clusters.push_back(std::make_unique<Cluster>());

@@ -8,9 +8,10 @@
 
 namespace sim {
 
-// The size of a launch: blocks, and the shared memory of one.
+// A launch: its blocks, the shared memory and the threads of one, the kernel, as an offset in its
+// library, and how many of its blocks were run.
 struct LaunchRow {
-  u64 blocks, shared_bytes;
+  u64 blocks, shared_bytes, threads, kernel, run;
 };
 
 // The launches of one kernel, at one size, that a program makes; what is counted is their sum.
@@ -36,7 +37,8 @@ struct Session {
   bool traced = false, journal = false, values = false;
   bool is_program = false;  // main() is called, and each launch has a result of its own
   u32 workers = 1, order = 0;
-  Results results;  // of all launches; of a program, of its host's code
+  u64 most_clusters = 0;  // that are run of each launch, the first ones; 0: all
+  Results results;        // of all launches; of a program, of its host's code
   std::vector<std::unique_ptr<Record>> records;  // of a program's launches
   const Results* shown = &results;               // which Python reads
   std::vector<LaunchRow> launches;

@@ -2,6 +2,7 @@
 // share nothing but the launch and, within a cluster, what cluster.h has; so any number of them
 // gives the same counts.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <csetjmp>
 #include <memory>
@@ -31,6 +32,7 @@ struct Launch {
   u32 order;                     // in which blocks run, a seed (turns.h)
   bool dependent;                // it may begin before the grid before it has ended
   bool cooperative;              // all of its blocks are to be resident together
+  u64 most_clusters;             // that are run, 0: all
 
   u32 threads() const { return block.x * block.y * block.z; }
   // Stacks that a worker has, whole warps.
@@ -38,6 +40,8 @@ struct Launch {
   u64 blocks() const { return u64(grid.x) * grid.y * grid.z; }
   u32 ranks() const { return cluster.x * cluster.y * cluster.z; }
   u64 clusters() const { return blocks() / ranks(); }
+  // How many of them are run.
+  u64 run() const { return most_clusters ? std::min(most_clusters, clusters()) : clusters(); }
   // Number in the grid of a block, by its cluster and its rank therein.
   u32 block_of(u64 cluster_number, u32 rank) const;
 };

@@ -48,6 +48,7 @@ void CpAsync::begin_block(Worker& worker) {
   for (u32 t = 0; t < worker.launch().threads(); ++t) {
     threads_[t].copies.clear();
     threads_[t].groups.clear();
+    threads_[t].committed = 0;
     threads_[t].arrived.clear();
   }
 }
@@ -60,6 +61,7 @@ void CpAsync::end_block(Worker& worker) {
     for (u32 i = copies.first(); i != copies.end(); ++i) {
       Finding finding = {Kind::UNFINISHED, copies[i].pc, 0, worker.block(), t};
       finding.name = NAME;
+      finding.number[0] = int(i - threads_[t].committed) >= 0;
       worker.mutable_findings().add(finding);
     }
   }
@@ -73,10 +75,20 @@ void CpAsync::issue(Fiber& fiber, const Copy& copy) {
   copies.push(copy);
 }
 
+bool CpAsync::is_ungrouped(const Fiber& fiber, u32 pc) {
+  Thread& thread = threads_[fiber.index];
+  u32 i = thread.copies.first();
+  if (int(thread.committed - i) > 0) i = thread.committed;
+  for (; i != thread.copies.end(); ++i)
+    if (thread.copies[i].pc == pc) return true;
+  return false;
+}
+
 void CpAsync::commit(Fiber& fiber) {
   Thread& thread = threads_[fiber.index];
   if (thread.groups.size() == MOST_UNFINISHED) wait(fiber, MOST_UNFINISHED - 1);
-  thread.groups.push(thread.copies.end());
+  thread.committed = thread.copies.end();
+  thread.groups.push(thread.committed);
 }
 
 void CpAsync::wait(Fiber& fiber, u32 newest) {

@@ -18,6 +18,15 @@ const Collective WMMA[] = {{"load_matrix_sync", execute_nothing, true},
 
 }  // namespace sim
 
+extern "C" void sim_wmma_unfilled(bool is_stored) {
+  sim::Fiber& fiber = *sim::running_fiber();
+  sim::Worker& worker = *fiber.worker;
+  sim::Finding finding = {sim::Kind::UNFILLED_FRAGMENT, fiber.pc_of(__builtin_return_address(0)), 0,
+                          worker.block(), fiber.index};
+  finding.name = is_stored ? "store_matrix_sync" : "mma_sync";
+  worker.mutable_findings().add(finding);
+}
+
 extern "C" void sim_wmma(SimWmmaStep step, int line) {
   sim::Fiber& fiber = *sim::running_fiber();
   const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));

@@ -1,5 +1,6 @@
 // The memory that asynchronous operations have in hand (shared_race.h).
 #include "engine/worker.h"
+#include "operations/cp_async.h"
 
 namespace sim {
 
@@ -15,9 +16,10 @@ RaceCheck::Pending& RaceCheck::pending(const Cell* cell) {
 // Reports the access if an unfinished operation is in its way. Returns whether it was.
 bool RaceCheck::touches_pending(const Fiber& fiber, const Cell& cell, bool is_write, u32 pc) {
   const Pending& now = pending(&cell);
-  if (now.writes)
-    report(is_write ? Kind::WRITE_BEFORE_WAIT : Kind::READ_BEFORE_WAIT, fiber, pc, now.write.pc,
-           now.write.name);
+  if (now.writes && is_write)
+    report(Kind::WRITE_BEFORE_WAIT, fiber, pc, now.write.pc, now.write.name);
+  else if (now.writes)
+    report_early_read(fiber, now.write, pc);
   else if (is_write && now.reads)
     report(Kind::OVERWRITTEN_WHILE_READ, fiber, pc, now.read.pc, now.read.name);
   else if (now.is_object)
@@ -25,6 +27,15 @@ bool RaceCheck::touches_pending(const Fiber& fiber, const Cell& cell, bool is_wr
   else
     return false;
   return true;
+}
+
+// A copy of the thread itself that no commit has put into a group is not waited for by any wait.
+void RaceCheck::report_early_read(const Fiber& fiber, const AsyncOp& op, u32 pc) {
+  Finding finding = {Kind::READ_BEFORE_WAIT, pc, op.pc, fiber.worker->block(), fiber.index};
+  finding.name = op.name;
+  if (op.name == CpAsync::NAME)
+    finding.number[2] = fiber.worker->state<CpAsync>().is_ungrouped(fiber, op.pc);
+  findings_->add(finding);
 }
 
 // From its start to its end the operation may write at any moment, so all earlier users must have

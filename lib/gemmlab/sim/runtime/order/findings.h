@@ -33,12 +33,14 @@ enum class Kind : u32 {
   MANY_LAUNCHES,   // of one launcher; number: how many
   // Of asynchronous operations (gemmlab/sim/messages/asynchronous.py); name: the operation.
   READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory;
-                           // number, for global memory: true, the thread that has started it
+                           // number, for global memory: true, the thread that has started it;
+                           // else the last one, of cp.async: no group has it
   WRITE_BEFORE_WAIT,       // pc: the write, other_pc: the operation that fills the memory; number
   OVERWRITTEN_WHILE_READ,  // pc: the write, other_pc: the operation that still reads
   COPY_OVERWRITES,         // pc: the operation, other_pc: an access that nothing orders before it
   MISSING_PROXY_FENCE,     // pc: the operation, other_pc: the write that it may not see
-  UNFINISHED,              // pc: the operation, which nobody has waited for
+  UNFINISHED,              // pc: the operation, which nobody has waited for; number: whether no
+                           // group has it, of cp.async
   STUCK,                   // pc: a wait that will never end; number, other_pc: by its `describe`
   REMOTE_AFTER_EXIT,       // pc: an access to another block's memory that may come after its end
   REMOTE_UNORDERED,        // pc: an access to another block's memory that may come before its start
@@ -74,6 +76,7 @@ enum class Kind : u32 {
   GLOBAL_READ_WRITE,   // pc: the write, other_pc: the read
   GLOBAL_WRITE_WRITE,  // both write
   NOT_SIMULATED,       // name: an instruction that the simulator does not have
+  UNFILLED_FRAGMENT,   // of WMMA, an accumulator that is used; name: the operation
 };
 
 // Whose mistake it is: that of a thread of the kernel, or of code that runs on the host.

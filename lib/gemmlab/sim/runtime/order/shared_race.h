@@ -111,6 +111,7 @@ class RaceCheck {
   int racing_reader(const Fiber& fiber, const Cell& cell) const;
   void report_unordered_read(const Fiber& fiber, const Cell& cell, u32 pc);
   void report(Kind kind, const Fiber& fiber, u32 pc, u32 other_pc, const char* name = nullptr);
+  void report_early_read(const Fiber& fiber, const AsyncOp& op, u32 pc);
   // async_access.cpp
   bool touches_pending(const Fiber& fiber, const Cell& cell, bool is_write, u32 pc);
   bool is_unfenced(const Fiber& fiber, const Cell& cell) const;

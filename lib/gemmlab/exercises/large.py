@@ -1,0 +1,157 @@
+"""Whether a kernel does at a large size what it does at the small ones that a judge can run whole.
+
+Its launcher is run at the large size, and of what it launches the first block alone (of clusters,
+the first cluster): what is launched, what the block computes, and its requests, line by line, have
+to be those of the small runs, continued.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import sim
+from ..core import precision as precisions
+from ..run.kernel import Kernel
+from ..sim.findings import told
+from ..sim.trace import Launched, Trace
+from ..steps import registry
+from .properties import NotYetError
+from .work import STEPS, Runs, Sizes
+
+_ROWS, _COLUMNS, _DEPTH = 2048, 2048, 1024  # about: more than any of the small runs has
+_PERIOD = 10007  # elements, a prime number: rows and columns differ
+_LOOKED_AT = 1 << 16  # elements of C
+
+
+@dataclass(frozen=True)
+class _Large:
+    """Such a run. trace: of the first block. problem: what is wrong with what it computed."""
+
+    trace: Trace
+    problem: str
+
+
+def refuse_small_only(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> None:
+    """Refuse another way, or other values, at large sizes, unless the parent has them, too.
+
+    tile, depth: as of `refuse_unsteady`.
+    """
+    found = _differences(handle, tile, depth, runs)
+    parent = handle.spec.parent
+    if found and parent and registry.get(parent).fits(*tile):
+        known = _differences(parent, tile, depth, runs)
+        found = {what: said for what, said in found.items() if what not in known}
+    for said in found.values():
+        raise NotYetError(said)
+
+
+def _differences(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
+    """By what differs, a sentence."""
+    M, N, K = tile
+    deeper = K + depth * STEPS[0]
+    small = [runs.trace(kernel, *tile), runs.trace(kernel, M, N, deeper)]
+    if any(len(one.launches) != 1 or one.findings for one in small):
+        return {}  # a first kernel makes what a second one needs: a block of each is too little
+    rows, columns = _ROWS // M + 1, _COLUMNS // N + 3
+    steps = max((_DEPTH - K) // (deeper - K), 1)
+    shape = M * rows, N * columns, K + (deeper - K) * steps
+    large = _first_block(kernel, shape)
+    at = "at M={} N={} K={}".format(*shape)
+    if said := _launched_otherwise(small[0].launches[0], large.trace.launches, rows * columns):
+        return {"launch": f"{at} {said}; it is to do the same at all sizes"}
+    if large.trace.findings:
+        return {"findings": f"{at} the simulator finds: {told(large.trace.findings)[0]}"}
+    found = {"values": f"{at} {large.problem}"} if large.problem else {}
+    if large.trace.launches[0].run == small[0].launches[0].blocks:
+        found |= _requested_otherwise(small, large.trace, steps, at)
+    return found
+
+
+def _first_block(kernel: Kernel | str, shape: Sizes) -> _Large:
+    step = registry.program(kernel)
+    types = precisions.precision(step.spec.precisions[0])
+    M, N, K = shape
+    # Sums of products of -1, 0 and 1 are exact in each type that C may have.
+    values = np.random.default_rng(0).integers(-1, 2, _PERIOD).astype(np.float32)
+    A, B = np.resize(values, (M, K)), np.resize(values[::-1], (K, N))
+    C = sim.stored(np.full((M, N), np.nan, np.float32), types.made)
+    config = step.spec.config_index(getattr(kernel, "config", ""))
+    given_a, given_b = (sim.stored(one, types.given) for one in (A, B))
+    module = sim.compile_step(step)
+    trace = module.trace(given_a, given_b, C, M, N, K, config=config, clusters=1)
+    return _Large(trace, _wrong(A, B, _floats(C)))
+
+
+def _wrong(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> str:
+    """What is wrong with the elements of C that are there."""
+    at = np.argwhere(~np.isnan(C))[:_LOOKED_AT]
+    if not len(at):
+        return "the first block writes nothing to C"
+    rows, columns = (np.unique(at[:, axis]) for axis in (0, 1))
+    made, right = C[np.ix_(rows, columns)], A[rows] @ B[:, columns]
+    wrong = np.argwhere(~np.isnan(made) & (made != right))
+    if not len(wrong):
+        return ""
+    r, c = wrong[0]
+    return (
+        f"{len(wrong):,} elements of the first block are wrong; the first is "
+        f"C[{rows[r]}, {columns[c]}] = {made[r, c]:g}, expected {right[r, c]:g}"
+    )
+
+
+def _floats(C: np.ndarray) -> np.ndarray:
+    """Elements of C as float32; bfloat16 comes as its 16 bits."""
+    if C.dtype == np.uint16:
+        return (C.astype(np.uint32) << 16).view(np.float32)
+    return C.astype(np.float32)
+
+
+def _launched_otherwise(one: Launched, launches: tuple[Launched, ...], tiles: int) -> str:
+    """What is launched for so many tiles of C, if it is not what `one` would be for each."""
+    if len(launches) != 1:
+        return f"its launcher launches {len(launches)} kernels, and 1 for a single tile of C"
+    large = launches[0]
+    if large.kernel != one.kernel:
+        return "its launcher launches another kernel than for a single tile of C"
+    if (large.threads, large.shared_bytes) != (one.threads, one.shared_bytes):
+        return (
+            f"a block has {large.threads} threads and {large.shared_bytes:,} bytes of shared "
+            f"memory, and for a single tile of C {one.threads} and {one.shared_bytes:,}"
+        )
+    if large.blocks != one.blocks * tiles:
+        return (
+            f"it launches {large.blocks:,} blocks for {tiles:,} tiles of C, and {one.blocks} for "
+            "a single one"
+        )
+    return ""
+
+
+def _requested_otherwise(small: list[Trace], large: Trace, steps: int, at: str) -> dict[str, str]:
+    """Operations with more or fewer requests than the small runs make expect, and new lines."""
+    found = {}
+    one, deeper, most = (_requests(trace) for trace in (*small, large))
+    for op in sorted({*one, *deeper, *most}):
+        first = one.get(op, 0)
+        expected = first + (deeper.get(op, 0) - first) * steps
+        if (made := most.get(op, 0)) != expected:
+            found[op] = (
+                f"{at} its first block makes {made:,} requests of {op}, and by what it does at "
+                f"small sizes it would be {expected:,}; it is to do the same at all sizes"
+            )
+    known = {(row.file, row.line) for trace in small for row in trace.lines}
+    for row in large.lines:
+        if (row.file, row.line) not in known:
+            found[f"line {row.line}"] = (
+                f"{at} line {row.line} makes requests, and at small sizes it makes none: "
+                f"{row.source}; it is to do the same at all sizes"
+            )
+    return found
+
+
+def _requests(trace: Trace) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for row in trace.lines:
+        found[row.op] = found.get(row.op, 0) + row.requests
+    return found
