@@ -49,6 +49,9 @@ constexpr uint32_t NEVER_FILLED = 0x7fa5c3e1;
 
 __forceinline__ void forget(float& sum) { __builtin_memcpy(&sum, &NEVER_FILLED, sizeof sum); }
 __forceinline__ void forget(__half& sum) { sum.bits = NEVER_FILLED >> 16; }
+// An int may have any value, so that none says that it was never filled; its sums come out wrong.
+__forceinline__ void forget(int& sum) { __builtin_memcpy(&sum, &NEVER_FILLED, sizeof sum); }
+__forceinline__ bool is_forgotten(int) { return false; }
 __forceinline__ bool is_forgotten(const float& sum) {
   return !__builtin_memcmp(&sum, &NEVER_FILLED, sizeof sum);
 }
