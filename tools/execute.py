@@ -128,7 +128,10 @@ def _run(nb: NotebookNode, path: Path, allow_errors: bool = False) -> None:
             record_timing=False,
             allow_errors=allow_errors,
         )
-        client.execute(env={**os.environ, "GEMMLAB_PROGRESS": "0", "PYTHONPATH": search})
+        environment = {**os.environ, "GEMMLAB_PROGRESS": "0", "PYTHONPATH": search}
+        # A kernel that was started by a manager of ours would otherwise live, with what it has
+        # loaded, until the last chapter is done.
+        client.execute(env=environment, cleanup_kc=True)
 
 
 def wanted() -> list[tuple[Program, str]]:

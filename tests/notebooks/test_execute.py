@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from threading import Event
 
@@ -44,6 +45,16 @@ def test_outputs_are_stored_and_a_solution_is_folded(write):
     assert solution.metadata.jupyter.source_hidden
     assert stored.metadata.gemmlab == RAN_ON
     assert set(stored.metadata) == {"kernelspec", "language_info", "gemmlab"}
+
+
+@pytest.mark.slow
+def test_a_chapter_leaves_no_kernel_behind(write):
+    """Each keeps hundreds of megabytes, and the book has some sixty chapters."""
+    path = write(new_code_cell("import os\nos.getpid()"))
+    execute.execute(path, RAN_ON)
+    (cell,) = nbformat.read(path, as_version=4).cells
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(cell.outputs[0].data["text/plain"]), 0)
 
 
 @pytest.mark.slow
