@@ -15,7 +15,7 @@ def _read_before_wait(row: RawFinding, line: str, other: str) -> str:
         return f"{line} reads global memory that {_under_way(row, other)} before it is read"
     fills = f"{line} reads shared memory that {name(row.name)} at {other} fills, and"
     if row.number[2]:
-        return f"{fills} that copy is in no commit group; {_COMMIT}, and then wait for it"
+        return f"{fills} that copy is in no commit group; {_COMMIT}, and then wait for the copy"
     group = f" (a commit group: {_WAIT})" if row.name == b"cp.async" else ""
     return (
         f"{fills} {who(row)} has not waited for it; wait for the copy{group}, and let the threads "

@@ -50,6 +50,7 @@ void CpAsync::begin_block(Worker& worker) {
     threads_[t].groups.clear();
     threads_[t].committed = 0;
     threads_[t].arrived.clear();
+    threads_[t].by_barrier = false;
   }
 }
 
@@ -61,7 +62,7 @@ void CpAsync::end_block(Worker& worker) {
     for (u32 i = copies.first(); i != copies.end(); ++i) {
       Finding finding = {Kind::UNFINISHED, copies[i].pc, 0, worker.block(), t};
       finding.name = NAME;
-      finding.number[0] = int(i - threads_[t].committed) >= 0;
+      finding.number[0] = !threads_[t].by_barrier && int(i - threads_[t].committed) >= 0;
       worker.mutable_findings().add(finding);
     }
   }
@@ -77,6 +78,7 @@ void CpAsync::issue(Fiber& fiber, const Copy& copy) {
 
 bool CpAsync::is_ungrouped(const Fiber& fiber, u32 pc) {
   Thread& thread = threads_[fiber.index];
+  if (thread.by_barrier) return false;
   u32 i = thread.copies.first();
   if (int(thread.committed - i) > 0) i = thread.committed;
   for (; i != thread.copies.end(); ++i)
@@ -128,6 +130,7 @@ void CpAsync::arrive_later(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
   if (worker.launch().traced && !barrier.agent) barrier.agent = worker.clocks().new_agent();
   worker.state<Mbarriers>().has_untold_order = true;
   const u32 end = threads_[fiber.index].copies.end();
+  threads_[fiber.index].by_barrier = true;
   worker.cluster().copies.push_back(
       [this, &fiber, end, &barrier, op] { arrive(fiber, end, barrier, op); });
 }

@@ -56,7 +56,7 @@ class CpAsync : public Mechanism {
   void end_block(Worker& worker) override;
 
   void issue(Fiber& fiber, const Copy& copy);
-  // Whether a copy of the thread, issued at `pc`, is unfinished and in no group.
+  // Whether a copy of the thread, issued at `pc`, is unfinished and lacks a group.
   bool is_ungrouped(const Fiber& fiber, u32 pc);
   // The copies since the last commit are a group; there may be none.
   void commit(Fiber& fiber);
@@ -80,6 +80,7 @@ class CpAsync : public Mechanism {
     Queue<u32> groups;   // the end of each, as a number of a copy
     u32 committed = 0;   // the end of the last one, also when it has been waited for
     Queue<Arrived> arrived;
+    bool by_barrier = false;  // copies are waited for at mbarriers, which need no groups
   };
 
   void finish(Fiber& fiber, u32 end);
