@@ -214,7 +214,7 @@ def test_the_map_of_all_has_a_column_for_each_wmiter(recorded):
     assert "WNITER" in widget.chosen["name"]
     assert widget.metric.less
     assert "36 wavefronts per k" in widget.summary()
-    assert len(widget.to_html()) < 60 * 1024
+    assert len(widget.to_html()) < 64 * 1024
 
 
 def test_a_map_follows_its_state(recorded):
