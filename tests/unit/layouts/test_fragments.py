@@ -206,8 +206,8 @@ def test_a_bundle_has_four_faces_and_little_weight():
         "application/vnd.jupyter.widget-view+json", "text/html", "image/png", "text/plain"
     }  # fmt: skip
     html = bundle["text/html"]
-    assert len(html) < 81_000
-    assert len(FragmentMap("ldmatrix.x4.trans", colour="register", lane=31).to_html()) < 68_000
+    assert len(html) < 84_000
+    assert len(FragmentMap("ldmatrix.x4.trans", colour="register", lane=31).to_html()) < 70_000
     data = json.loads(base64.b64decode(re.search(r'atob\("([^"]+)"\)', html)[1]))
     assert data == [widget.key(), widget.config, widget.state]
     module = base64.b64decode(re.search(r"text/javascript;base64,([^\"]+)", html)[1]).decode()
