@@ -81,9 +81,7 @@ def judge(  # what an exercise may ask for, each by its name
         return Verdict(False, older)
     rival = _rival(handle, faster_than, by, size)
     limits, conditions = _limits(conflicts, wavefronts, sectors), checked(does)
-    counted_at = _tile(handle.spec)
-    if shape is not None:
-        counted_at, limits = _fitting(handle.spec, shape, limits)
+    counted_at, limits = _fitting(handle.spec, shape, limits)
     try:
         if differs:
             _refuse_unchanged(handle)
@@ -120,11 +118,16 @@ def _rival(handle: Kernel, faster_than: str | Kernel | None, by: float, size: in
     return rival
 
 
-def _fitting(spec: KernelSpec, given: Sequence[int], limits: _Limits) -> tuple[Sizes, _Limits]:
+def _fitting(
+    spec: KernelSpec, given: Sequence[int] | None, limits: _Limits
+) -> tuple[Sizes, _Limits]:
     """The exercise's shape, or the next one upwards that the kernel takes, and its limits there.
 
-    What is stored in C grows with C, everything else with the number of products.
+    What is stored in C grows with C, everything else with the number of products. Without a shape
+    it is one tile of the step that the kernel is like.
     """
+    if given is None:
+        return _tile(spec), limits
     shape = arguments.shape_of("shape", given)
     M, N, K = (-(-n // of) * of for n, of in zip(shape, spec.multiple_of, strict=True))
     outputs = M * N / math.prod(shape[:2])

@@ -31,7 +31,7 @@ def test_a_bundle_has_four_faces_and_little_weight():
     }  # fmt: skip
     image = Image.open(io.BytesIO(base64.b64decode(bundle["image/png"])))
     assert (image.format, image.width) == ("PNG", 760)
-    assert len(bundle["text/html"]) < 60_000
+    assert len(bundle["text/html"]) < 61_000
     assert data_of(bundle["text/html"]) == [widget.key(), widget.config, widget.state]
     assert bundle["text/html"] == widget.to_html()
 
