@@ -25,14 +25,16 @@ REACTION = """(selector) => new Promise((done) => {
 
 
 @pytest.fixture(scope="module")
-def opened(visit, tmp_path_factory):
+def opened(windows, tmp_path_factory):
     path: Path = tmp_path_factory.mktemp("wgmma") / "page.html"
     path.write_text(
         '<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>W</title>'
         '<meta name="viewport" content="width=device-width">'
         f"{''.join(make().to_html() for make in MAKE.values())}</html>"
     )
-    return visit(path.as_uri(), reduced_motion="reduce")
+    found = windows.open(path.as_uri(), reduced_motion="reduce")
+    yield found
+    windows.close(found)
 
 
 @pytest.fixture
