@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from gemmlab import sim
 from gemmlab.core.errors import GemmlabError
-from gemmlab.sim.findings import Finding
 from gemmlab.sim.program.blockers import NotRunnableError
 from gemmlab.sim.program.build import Source, check_compiles
 
@@ -50,11 +48,6 @@ def is_right(case: Case, report: sim.ProgramReport) -> bool:
     return report.exit_status == 0 and printed and not report.gaps
 
 
-def kinds(findings: Iterable[Finding]) -> dict[str, int]:
-    """How many there are of each kind."""
-    return dict(sorted(Counter(found.kind for found in findings).items()))
-
-
 def _result(case: Case, folder: Path) -> tuple[Expected, str]:
     files, include = parts(case, folder)
     options = tuple(f"-D{macro}" for macro in case.define)
@@ -77,7 +70,8 @@ def _result(case: Case, folder: Path) -> tuple[Expected, str]:
         return Expected(compiles=False, right=right), str(error)
     right = is_right(case, report)
     said = report.gaps[:1] or report.output.splitlines()[-1:]
-    return Expected(right=right, findings=kinds(report.findings)), "" if right else "".join(said)
+    kinds = dict(sorted(Counter(found.kind for found in report.findings).items()))
+    return Expected(right=right, findings=kinds), "" if right else "".join(said)
 
 
 def differences(expected: Expected, got: Expected) -> list[str]:

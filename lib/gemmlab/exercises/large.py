@@ -15,10 +15,10 @@ from .. import sim
 from ..core import precision as precisions
 from ..run.kernel import Kernel
 from ..sim.findings import told
+from ..sim.replay import as_float
 from ..sim.trace import Launched, Trace
 from ..steps import registry
-from .properties import NotYetError
-from .work import STEPS, Runs, Sizes
+from .work import STEPS, Runs, Sizes, refuse_unlike_parent, requests
 
 _ROWS, _COLUMNS, _DEPTH = 2048, 2048, 1024  # about: more than any of the small runs has
 _PERIOD = 10007  # elements, a prime number: rows and columns differ
@@ -38,13 +38,7 @@ def refuse_small_only(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> No
 
     tile, depth: as of `refuse_unsteady`.
     """
-    found = _differences(handle, tile, depth, runs)
-    parent = handle.spec.parent
-    if found and parent and registry.get(parent).fits(*tile):
-        known = _differences(parent, tile, depth, runs)
-        found = {what: said for what, said in found.items() if what not in known}
-    for said in found.values():
-        raise NotYetError(said)
+    refuse_unlike_parent(handle, tile, lambda kernel: _differences(kernel, tile, depth, runs))
 
 
 def _differences(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
@@ -81,7 +75,8 @@ def _first_block(kernel: Kernel | str, shape: Sizes) -> _Large:
     given_a, given_b = (sim.stored(one, types.given) for one in (A, B))
     module = sim.compile_step(step)
     trace = module.trace(given_a, given_b, C, M, N, K, config=config, clusters=1)
-    return _Large(trace, _wrong(A, B, _floats(C)))
+    bits = C.view(f"u{C.itemsize}").astype(np.uint32)
+    return _Large(trace, _wrong(A, B, as_float(bits, C.itemsize, types.made)))
 
 
 def _wrong(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> str:
@@ -99,13 +94,6 @@ def _wrong(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> str:
         f"{len(wrong):,} elements of the first block are wrong; the first is "
         f"C[{rows[r]}, {columns[c]}] = {made[r, c]:g}, expected {right[r, c]:g}"
     )
-
-
-def _floats(C: np.ndarray) -> np.ndarray:
-    """Elements of C as float32; bfloat16 comes as its 16 bits."""
-    if C.dtype == np.uint16:
-        return (C.astype(np.uint32) << 16).view(np.float32)
-    return C.astype(np.float32)
 
 
 def _launched_otherwise(one: Launched, launches: tuple[Launched, ...], tiles: int) -> str:
@@ -131,13 +119,12 @@ def _launched_otherwise(one: Launched, launches: tuple[Launched, ...], tiles: in
 def _requested_otherwise(small: list[Trace], large: Trace, steps: int, at: str) -> dict[str, str]:
     """Operations with more or fewer requests than the small runs make expect, and new lines."""
     found = {}
-    one, deeper, most = (_requests(trace) for trace in (*small, large))
+    one, deeper, most = (requests(trace) for trace in (*small, large))
     for op in sorted({*one, *deeper, *most}):
-        first = one.get(op, 0)
-        expected = first + (deeper.get(op, 0) - first) * steps
-        if (made := most.get(op, 0)) != expected:
+        expected = one[op] + (deeper[op] - one[op]) * steps
+        if most[op] != expected:
             found[op] = (
-                f"{at} its first block makes {made:,} requests of {op}, and by what it does at "
+                f"{at} its first block makes {most[op]:,} requests of {op}, and by what it does at "
                 f"small sizes it would be {expected:,}; it is to do the same at all sizes"
             )
     known = {(row.file, row.line) for trace in small for row in trace.lines}
@@ -147,11 +134,4 @@ def _requested_otherwise(small: list[Trace], large: Trace, steps: int, at: str) 
                 f"{at} line {row.line} makes requests, and at small sizes it makes none: "
                 f"{row.source}; it is to do the same at all sizes"
             )
-    return found
-
-
-def _requests(trace: Trace) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for row in trace.lines:
-        found[row.op] = found.get(row.op, 0) + row.requests
     return found

@@ -6,6 +6,9 @@ more tiles, and of more of k.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+
 from .. import sim
 from ..run.kernel import Kernel
 from ..sim.trace import Trace
@@ -87,13 +90,19 @@ def refuse_unsteady(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> None
     tile: the sizes of a run of one tile. depth: what is added to K for a k tile more. What is not
     so in the parent either, such as a first kernel's copy of A, is left out.
     """
-    found = _unsteady(handle, tile, depth, runs)
+    refuse_unlike_parent(handle, tile, lambda kernel: _unsteady(kernel, tile, depth, runs))
+
+
+def refuse_unlike_parent(
+    handle: Kernel, tile: Sizes, look: Callable[[Kernel | str], dict[str, str]]
+) -> None:
+    """Refuse what `look` finds in a kernel (by what it is of, a sentence) and not in its parent."""
+    found = look(handle)
     parent = handle.spec.parent
-    if found and parent and registry.get(parent).fits(*tile):
-        known = _unsteady(parent, tile, depth, runs)
-        found = {op: said for op, said in found.items() if op not in known}
-    for said in found.values():
-        raise NotYetError(said)
+    known = look(parent) if found and parent and registry.get(parent).fits(*tile) else {}
+    for what, said in found.items():
+        if what not in known:
+            raise NotYetError(said)
 
 
 def _unsteady(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
@@ -101,10 +110,10 @@ def _unsteady(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict
     M, N, K = tile
     rows, columns = GRID
     sizes = [tile, (M * rows, N * columns, K), *((M, N, K + depth * more) for more in STEPS)]
-    one, many, deeper, deepest = (_requests(runs.trace(kernel, *shape)) for shape in sizes)
+    one, many, deeper, deepest = (requests(runs.trace(kernel, *shape)) for shape in sizes)
     found = {}
     for op in sorted({*one, *many, *deeper, *deepest}):
-        alone, all_, more, most = (run.get(op, 0) for run in (one, many, deeper, deepest))
+        alone, all_, more, most = (run[op] for run in (one, many, deeper, deepest))
         if all_ != rows * columns * alone:
             found[op] = (
                 f"with {rows} x {columns} tiles of C it makes {all_:,} requests of {op}, and with "
@@ -119,8 +128,12 @@ def _unsteady(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict
     return found
 
 
-def _requests(trace: Trace) -> dict[str, int]:
-    return {line.op: _total(trace, "requests", line.op) for line in trace.lines}
+def requests(trace: Trace) -> Counter[str]:
+    """How many there are of each operation."""
+    found: Counter[str] = Counter()
+    for line in trace.lines:
+        found[line.op] += line.requests
+    return found
 
 
 def _total(trace: Trace, name: str, *ops: str) -> int:

@@ -150,7 +150,7 @@ class _Told:
             memory = in_global + 2 * np.isin(kind, _STORES)
             address = events["address"][of].astype(np.int64) + 2 * at
             epoch = np.where(in_global, 0, epochs[of])
-            found = _whole(_as_float(bits, size, self.dtype))
+            found = _whole(as_float(bits, size, self.dtype))
             self.rows.append(np.stack([memory, epoch, address, found], axis=1))
 
     def _sizes(self, events: np.ndarray) -> np.ndarray:
@@ -175,7 +175,7 @@ def element_bytes(place: Place) -> int:
     return size if size in (2, 4) else 0
 
 
-def _as_float(bits: np.ndarray, size: int, dtype: str) -> np.ndarray:
+def as_float(bits: np.ndarray, size: int, dtype: str) -> np.ndarray:
     """Values from their bits. dtype: which 16-bit type it is, if it is one."""
     if size == 4:
         return bits.view(np.float32)
