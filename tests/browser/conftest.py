@@ -20,7 +20,6 @@ NOT_OURS = ("GPU stall", "WebGL")
 NOWHERE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 GIVEN_UP = "net::ERR_ABORTED"
 FORGET = """() => {
-  if (location.protocol === "data:") return;
   localStorage.clear();
   sessionStorage.clear();
 }"""
@@ -80,9 +79,6 @@ class Visit:
         self.page.evaluate(FORGET)
         self.page.mouse.move(0, 0)
         self.page.goto("about:blank")
-
-    def end(self) -> None:
-        self.page.context.close()
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
@@ -190,7 +186,7 @@ class Windows:
         """The visit's window is free for another."""
         options = self._options[opened.page]
         if not options.get("java_script_enabled", True) or opened.page.is_closed():
-            opened.end()
+            opened.page.context.close()
             return
         opened.leave()
         self._free.setdefault(repr(options), []).append(opened.page)
@@ -200,12 +196,6 @@ class Windows:
 def windows(chromium: Browser) -> Windows:
     """Windows of the browser, of which each is used again and again."""
     return Windows(chromium)
-
-
-@pytest.fixture(scope="session")
-def open_visit(windows: Windows) -> Callable[..., Visit]:
-    """Opens an address in a window as of a fresh browser profile; the caller ends the visit."""
-    return windows.open
 
 
 @pytest.fixture

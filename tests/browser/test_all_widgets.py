@@ -108,13 +108,13 @@ def document(body: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def opened(open_visit, site):
+def opened(windows, site):
     """That page, opened once."""
-    found = open_visit(
+    found = windows.open(
         site, reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]
     )
     yield found
-    found.end()
+    windows.close(found)
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from playwright.sync_api import expect
 
 
 @pytest.fixture(scope="module")
-def first(open_visit, address):
+def first(windows, address):
     """The first page at its address, opened once."""
-    opened = open_visit(f"{address}/book/intro.html")
+    opened = windows.open(f"{address}/book/intro.html")
     yield opened
-    opened.end()
+    windows.close(opened)
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])

@@ -15,11 +15,11 @@ FOLD = f"section{EXERCISE} > details"
 
 
 @pytest.fixture(scope="module")
-def window(open_visit, address):
+def window(windows, address):
     """A window of 1440x900, in which chapters are opened one after the other."""
-    opened = open_visit(f"{address}/book/primer.html", width=1440)
+    opened = windows.open(f"{address}/book/primer.html", width=1440)
     yield opened
-    opened.end()
+    windows.close(opened)
 
 
 @pytest.mark.parametrize("name", CORE)

@@ -51,7 +51,7 @@ FAINT = """() => {
 
 
 @pytest.fixture(scope="module")
-def page(open_visit, tmp_path_factory) -> Iterator[Page]:
+def page(windows, tmp_path_factory) -> Iterator[Page]:
     """One page with all of them, shared by the tests, motion reduced."""
     text = "".join(make().to_html() for make in WIDGETS.values())
     path: Path = tmp_path_factory.mktemp("machine") / "page.html"
@@ -62,10 +62,10 @@ def page(open_visit, tmp_path_factory) -> Iterator[Page]:
         "body { background: rgb(255, 255, 255); margin: 16px }</style>"
         f"<body>{text}{here('sgemm_bank_conflicts')._repr_html_()}{parts()._repr_html_()}</html>"
     )
-    opened = open_visit(path.as_uri(), reduced_motion="reduce")
+    opened = windows.open(path.as_uri(), reduced_motion="reduce")
     assert opened.problems() == []
     yield opened.page
-    opened.end()
+    windows.close(opened)
 
 
 @pytest.fixture

@@ -8,11 +8,7 @@ void KERNEL(const ELEMENT*, const ELEMENT*, ELEMENT*, int, int, int);
 
 int main() {
   ELEMENT* a = on_device<ELEMENT>(ROWS, DEPTH, of_a);
-#ifdef B_COLUMNS
-  ELEMENT* b = on_device<ELEMENT>(COLUMNS, DEPTH, of_b_columns);
-#else
-  ELEMENT* b = on_device<ELEMENT>(DEPTH, COLUMNS, of_b);
-#endif
+  ELEMENT* b = b_on_device<ELEMENT>();
   ELEMENT* c = on_device<ELEMENT>(ROWS, COLUMNS, zero);
   KERNEL(a, b, c, ROWS, COLUMNS, DEPTH);
   return compared(c, row_major, zero);

@@ -30,11 +30,7 @@ using Element = half;
 
 int main() {
   Element* a = on_device<Element>(ROWS, DEPTH, of_a);
-#ifdef B_COLUMNS
-  Element* b = on_device<Element>(COLUMNS, DEPTH, of_b_columns);
-#else
-  Element* b = on_device<Element>(DEPTH, COLUMNS, of_b);
-#endif
+  Element* b = b_on_device<Element>();
   Element* c = on_device<Element>(ROWS, COLUMNS, zero);
   auto kernel = KERNEL;
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);

@@ -31,6 +31,16 @@ inline int of_a(int row, int k) { return whole(row, k, 1); }
 inline int of_b(int k, int column) { return whole(k, column, 2); }
 inline int of_b_columns(int column, int k) { return of_b(k, column); }
 
+// B, with B_COLUMNS column-major.
+template <class T>
+T* b_on_device() {
+#ifdef B_COLUMNS
+  return on_device<T>(COLUMNS, DEPTH, of_b_columns);
+#else
+  return on_device<T>(DEPTH, COLUMNS, of_b);
+#endif
+}
+
 // Prints the verdict. at(row, column): where an element of C stands. more: what is added to it.
 template <class T, class At, class More>
 int compared(const T* memory, At at, More more) {

@@ -170,7 +170,7 @@ function mount(root, config, initial, changed) {
   });
   const which = h("b", {});
   const reading = h("div", { class: "gl-hint", "aria-live": "polite" });
-  const key = h("div", { class: "gl-legend gl-o-key" });
+  const key = h("div", { class: "gl-legend gl-key gl-o-key" });
   const views = [panelView((index) => update({ wave: index }))];
   if (config.orders.length > 1) views.push(panelView((index) => update({ wave: index })));
   const box = h("div", { class: "gl-o-two" }, views.map((one) => one.el));

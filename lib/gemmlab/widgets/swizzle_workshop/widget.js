@@ -245,7 +245,7 @@ function mount(root, config, initial, changed) {
     h("span", { class: "gl-legend" }, "Swizzle<B,M,S> of 16-bit elements"));
   const shots = [[h("b", {}, "As is"), before], [swizzled, grid]].map((shot) =>
     h("div", { class: "gl-w-left" }, shot));
-  const key = h("div", { class: "gl-w-key gl-legend" }, KEY.map(([look, text]) =>
+  const key = h("div", { class: "gl-legend gl-key gl-w-key" }, KEY.map(([look, text]) =>
     h("span", {}, h("i", { class: look, style: bankStyle(8), "aria-hidden": "true" }), text)),
   h("span", {}, "number: group of four banks"));
   const phaseRow = h("div", { class: "gl-row" }, phases);
