@@ -1,17 +1,19 @@
 """Execute chapters in place (`make notebooks`).
 
-    python -m tools.execute [--jobs N] [--cold] [--build-only] book/x.ipynb ...
+    python -m tools.execute [--jobs N] [--check] [--cold] [--build-only] book/x.ipynb ...
 
 A chapter is written back only if all of its cells ran. What changes from run to run for no reason
 (widget ids, timings of cells, versions of the kernel) is left out, so that a difference between two
 commits is a difference that a reader sees.
 
-On a GPU, nearly all of the time goes into compiling. So every kernel is built first, by all cores:
-the steps, the experiments and the cells with %%kernel, which are known without running anything;
-and meanwhile what else single chapters have (variants), by rehearsing the chapters several at a
-time, where benchmarks are short and nothing is kept. What two need at a time is built once. Then
-several chapters run at a time, each on cores of its own, and take turns at the GPU: a measurement
+On a GPU, most of the time goes into compiling. So every kernel that is known without running a
+chapter is built first, by all cores: the steps, the experiments and the cells with %%kernel. Then
+several chapters run at a time, the longest first, each on cores of its own, where it compiles what
+else it has (variants, and everything for the simulator), and takes turns at the GPU: a measurement
 has it alone (gpu/turns.py). --cold leaves the building out, --build-only stops after it.
+
+--check runs every chapter to see that none of its cells fails, and writes nothing. What chapters
+measure meanwhile is thrown away, so they take no turns, and more of them run at a time.
 """
 
 from __future__ import annotations
@@ -33,7 +35,6 @@ from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
 
 from gemmlab.core.errors import GemmlabError
 from gemmlab.core.files import write_whole
@@ -53,8 +54,15 @@ from . import command
 ROOT = Path(__file__).resolve().parents[1]
 TIMEOUT_S = 900
 MAGIC = "%%kernel "
-TUNING_S = 60  # that a call of lab.tune takes, roughly
-CORES_OF_A_CHAPTER = 4  # on a GPU: enough for the simulator and for launching without a pause
+# What a call takes on a GPU, roughly: nvcc for a variant, measuring, the simulator.
+SECONDS_OF = {
+    "lab.tune(": 60,
+    "lab.variant(": 10,
+    "lab.bench(": 4,
+    "lab.trace(": 1,
+    "lab.check(": 1,
+}
+CORES_OF_A_CHAPTER = 2  # on a GPU: one compiles or simulates, one launches without a pause
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # A code cell tagged `solution` is folded in the book and in JupyterLab.
 SOLUTION = {
@@ -104,17 +112,15 @@ def execute(path: Path, ran_on: dict) -> None:
     write_whole(path, nbformat.writes(nb) + "\n")
 
 
-def rehearse(path: Path) -> None:
-    """Run one chapter for what it builds, with short benchmarks; a cell that fails is passed over.
+def check(path: Path) -> None:
+    """Run one chapter from its first cell to its last, and write nothing.
 
-    Nothing is written but the cache of kernels.
+    Raises CellExecutionError if a cell fails.
     """
-    nb = nbformat.read(path, as_version=4)
-    nb.cells.insert(0, new_code_cell("from tools import rehearsal; rehearsal.shorten()"))
-    _run(nb, path, allow_errors=True)
+    _run(nbformat.read(path, as_version=4), path)
 
 
-def _run(nb: NotebookNode, path: Path, allow_errors: bool = False) -> None:
+def _run(nb: NotebookNode, path: Path) -> None:
     search = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     # Several processes that look for free ports at a time take each other's; sockets have names.
     with tempfile.TemporaryDirectory(prefix="gemmlab-") as folder:
@@ -126,7 +132,6 @@ def _run(nb: NotebookNode, path: Path, allow_errors: bool = False) -> None:
             resources={"metadata": {"path": str(path.parent)}},
             store_widget_state=False,
             record_timing=False,
-            allow_errors=allow_errors,
         )
         environment = {**os.environ, "GEMMLAB_PROGRESS": "0", "PYTHONPATH": search}
         # A kernel that was started by a manager of ours would otherwise live, with what it has
@@ -199,38 +204,19 @@ def _timed(work: Callable[..., None], task: tuple) -> tuple[Path, float, str]:
     return task[0], time.monotonic() - start, said
 
 
-def _times(path: Path, *words: str) -> int:
-    """How often words stand in the code of a chapter."""
+def seconds_of(path: Path) -> int:
+    """What a chapter takes on a GPU, roughly: by what its code asks for."""
     cells = nbformat.read(path, as_version=4).cells
-    return sum(c.source.count(word) for c in cells if c.cell_type == "code" for word in words)
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    return sum(code.count(word) * seconds for word, seconds in SECONDS_OF.items())
 
 
-def prepare(chapters: Sequence[Path], jobs: int) -> list[Path]:
-    """Build all that the chapters are going to need, and say how long it took.
-
-    Returns them in the order of what they are going to take, the longest first: what a rehearsal
-    took, and the measurements of lab.tune, which it leaves out.
-    """
+def prepare(chapters: Sequence[Path], jobs: int) -> None:
+    """Build what is known of the chapters' kernels, and say how long it took."""
     start = time.monotonic()
-    # A rehearsal builds one kernel at a time; each has its matrices on the one GPU.
-    at_a_time = max(1, jobs * 3 // 4)
-    took: dict[Path, float] = {}
-    longest_first = sorted(chapters, key=lambda path: -_times(path, MAGIC, "lab.variant("))
-    with ThreadPoolExecutor(1) as beside:
-        built = beside.submit(build_all, chapters, jobs)
-        tasks = [(path,) for path in longest_first]
-        for path, seconds, said in each(rehearse, tasks, at_a_time):
-            print(
-                f"  rehearsed {path}: {seconds:.0f} s{', ' * bool(said)}{said[-200:]}", flush=True
-            )
-            took[path] = seconds + TUNING_S * _times(path, "lab.tune(")
-        known = built.result()
-    print(
-        f"{known} steps, experiments and cells, and what the chapters add, built: "
-        f"{time.monotonic() - start:.0f} s",
-        flush=True,
-    )
-    return sorted(chapters, key=lambda path: -took[path])
+    known = build_all(chapters, jobs)
+    took = time.monotonic() - start
+    print(f"{known} steps, experiments and cells built: {took:.0f} s", flush=True)
 
 
 def main() -> int:
@@ -238,6 +224,7 @@ def main() -> int:
     parser = command.parser("execute", __doc__)
     parser.add_argument("chapters", nargs="+", type=Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="default: all cores")
+    parser.add_argument("--check", action="store_true", help="run them, and write nothing")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--cold", action="store_true", help="build nothing beforehand")
     how.add_argument("--build-only", action="store_true", help="execute nothing afterwards")
@@ -253,30 +240,37 @@ def main() -> int:
         raise GemmlabError("--build-only: kernels are built for a GPU, and there is none here")
     print(f"on {ran_on['backend']}: {ran_on['found'].get('GPU', 'no GPU')}", flush=True)
     if on_gpu and not given.cold:
-        given.chapters = prepare(given.chapters, given.jobs)
+        prepare(given.chapters, given.jobs)
     if given.build_only:
         return 0
     return _execute_all(given, ran_on)
 
 
 def _execute_all(given: argparse.Namespace, ran_on: dict) -> int:
-    """Execute the chapters; how many failed."""
+    """Execute the chapters, or only check them; how many failed."""
     failed, start = 0, time.monotonic()
-    on_gpu = ran_on["backend"] == "gpu"
-    jobs = max(1, given.jobs // CORES_OF_A_CHAPTER) if on_gpu else given.jobs
-    tasks = [(path, ran_on) for path in given.chapters]
-    with tempfile.NamedTemporaryFile(prefix="gemmlab-turns-") as turns:
-        os.environ[VARIABLE] = turns.name
-        for path, seconds, said in each(execute, tasks, jobs, own_cores=on_gpu):
+    turns = ran_on["backend"] == "gpu" and not given.check
+    jobs = max(1, given.jobs // CORES_OF_A_CHAPTER) if turns else given.jobs
+    ordered = sorted(given.chapters, key=seconds_of, reverse=True)
+    work, rest = (check, ()) if given.check else (execute, (ran_on,))
+    with tempfile.NamedTemporaryFile(prefix="gemmlab-turns-") as file:
+        os.environ[VARIABLE] = file.name if turns else ""
+        for path, seconds, said in each(
+            work, [(path, *rest) for path in ordered], jobs, own_cores=turns
+        ):
             failed += _told(path, seconds, said)
-    print(f"{len(given.chapters)} chapters: {time.monotonic() - start:.0f} s", flush=True)
+    print(f"{len(ordered)} chapters: {time.monotonic() - start:.0f} s", flush=True)
     return failed
 
 
 def _told(path: Path, seconds: float, said: str) -> bool:
     """Say how a chapter went; whether it failed."""
     if said:
-        print(f"{path}: failed, not written\n{said}", file=sys.stderr, flush=True)
+        print(
+            f"{path}: failed after {seconds:.0f} s, not written\n{said}",
+            file=sys.stderr,
+            flush=True,
+        )
     else:
         print(f"{path}: {seconds:.1f} s", flush=True)
     return bool(said)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from threading import Event
 
 import nbformat
 import pytest
@@ -102,25 +101,18 @@ def test_every_chapters_kernels_are_read(root):
         assert name.isidentifier() and (like is None or registry.get(like))
 
 
-def test_rehearsals_go_on_while_the_steps_are_built(write, monkeypatch, capsys):
-    path = write(new_code_cell("lab.tune()"))
-    rehearsed = Event()
-    monkeypatch.setattr(execute, "build_all", lambda *_: rehearsed.wait(10) * 7)
-
-    def each(work, tasks, jobs):
-        assert (work, tasks) == (execute.rehearse, [(path,)])
-        yield path, 1.0, ""
-        rehearsed.set()
-
-    monkeypatch.setattr(execute, "each", each)
-    assert execute.prepare([path], 2) == [path]
-    assert "7 steps, experiments and cells" in capsys.readouterr().out
-
-
-def test_a_chapter_that_tunes_goes_first(tmp_path, monkeypatch):
+def test_a_chapter_that_tunes_goes_first(tmp_path):
     paths = [tmp_path / name for name in ("plain.ipynb", "tuning.ipynb")]
     for path, source in zip(paths, ("1", "lab.tune('x')"), strict=True):
         nbformat.write(new_notebook(cells=[new_code_cell(source)]), path)
-    monkeypatch.setattr(execute, "build_all", lambda *_: 0)
-    monkeypatch.setattr(execute, "each", lambda *_: ((path, 5.0, "") for path in paths))
-    assert execute.prepare(paths, 1) == paths[::-1]
+    assert sorted(paths, key=execute.seconds_of, reverse=True) == paths[::-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("source", "failed"), [("6 * 7", 0), ("1 / 0", 1)])
+def test_a_check_runs_every_cell_and_writes_nothing(write, monkeypatch, source, failed):
+    path = write(new_code_cell(source))
+    before = path.read_bytes()
+    monkeypatch.setattr("sys.argv", ["execute", "--check", "--jobs", "1", str(path)])
+    assert execute.main() == failed
+    assert path.read_bytes() == before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -98,11 +98,12 @@ def tune(
     The best of each shape is what `lab.kernel(name)` then runs at exactly this shape on this GPU:
     the choices are kept in GEMMLAB_CACHE, for this driver, CUDA version and code of the step. They
     are written after each configuration, so a tuning that was interrupted continues where it
-    stopped. A configuration that the step refuses at a shape is passed over there. Without a GPU
-    the recorded tuning is shown instead, and says so.
+    stopped. What the recording of a GPU of this name has of the same code counts as measured. A
+    configuration that the step refuses at a shape is passed over there. Without a GPU the recorded
+    tuning is shown instead, and says so.
 
     samples: timings of a configuration at a shape. seconds: the most that they may take together.
-    again: measure also what the cache already has.
+    again: measure also what the cache or the recording already has.
     Raises ArgumentError for a step without configurations, WrongResultError for a configuration
     whose result is wrong, MeasurementError for what was not recorded, BackendError where the GPU
     backend is asked for and there is no GPU.
@@ -143,7 +144,10 @@ def _live(handle: Kernel, shapes: list[Shape], protocol: Protocol, again: bool) 
     trials, ignored = tuned.load(here)
     mine, changed = tuned.of_step(trials, handle.title, source)
     wanted = [(shape, config) for shape in shapes for config in handle.spec.configs]
-    known = {} if again else {(trial.shape, trial.config): trial for trial in mine}
+    recorded, _ = tuned.of_step(tuned.recorded(here, handle.spec.family)[0], handle.title, source)
+    # This machine's own come last, over those of the recording.
+    known = {(trial.shape, trial.config): trial for trial in (*recorded, *mine) if not again}
+    before = _measured_before(wanted, known, recorded)
     todo = [each for each in wanted if each not in known]
     done = len(wanted) - len(todo)
     bar = progress.count(len(wanted), f"tuning {handle.title}", "configuration", done)
@@ -155,8 +159,7 @@ def _live(handle: Kernel, shapes: list[Shape], protocol: Protocol, again: bool) 
             bar.update()
     finally:
         bar.close()
-    cached = f"{done} of {len(wanted)} were measured before" if done else ""
-    note = "; ".join(filter(None, (cached, ignored, changed)))
+    note = "; ".join(filter(None, (before, ignored, changed)))
     found = tuple(known[each] for each in wanted)
     return TuneResult(
         kernel=handle.title,
@@ -166,6 +169,20 @@ def _live(handle: Kernel, shapes: list[Shape], protocol: Protocol, again: bool) 
         environment=environment(),
         note=note,
     )
+
+
+def _measured_before(
+    wanted: Sequence[tuple[Shape, str]],
+    known: Mapping[tuple[Shape, str], TuningTrial],
+    recorded: Sequence[TuningTrial],
+) -> str:
+    """How many of the trials there are already, and how many of those in the recording."""
+    found = [known[each] for each in wanted if each in known]
+    if not found:
+        return ""
+    said = f"{len(found)} of {len(wanted)} were measured before"
+    of_book = sum(trial in recorded for trial in found)
+    return f"{said}, {of_book} of them for the recording" if of_book else said
 
 
 def _measure(

@@ -44,6 +44,8 @@ from .staleness import CURRENT, SAME, holds, staleness
 from .trials import TuningTrial
 
 SCHEMA = 2
+# GPUs that the book shows beside its own. Unless they are asked for, they come after all others.
+BESIDE = ("NVIDIA H100 80GB HBM3",)
 # Schema 1 has the SM clock that was read behind a launch: rows.py leaves it out and says so.
 _READABLE = (1, SCHEMA)
 SECTIONS = (
@@ -243,7 +245,8 @@ def load(
     """Read a recorded file; without a path, the newest one of a family of steps.
 
     path: a file as `save` writes it. family: "sgemm", "hgemm", "tma" or "wgmma". gpu: whose
-    recording, by its name or a part of it, "H200"; None: that of $GEMMLAB_GPU, or the newest.
+    recording, by its name or a part of it, "H200"; None: that of $GEMMLAB_GPU, or the newest, which
+    is your own if you have recorded one (those of BESIDE are left for who asks for them).
     Raises ArgumentError for another family, MeasurementError if the file is missing, not JSON, cut
     short, or of another schema, or if there is none of that GPU.
     """
@@ -291,7 +294,7 @@ def sections(
 
 
 def gpus(family: str = FAMILIES[0]) -> tuple[str, ...]:
-    """The GPUs that have a readable recording, the newest recording first.
+    """The GPUs that have a readable recording, the one that is shown by default first.
 
     family: "sgemm", "hgemm", "tma" or "wgmma". Raises ArgumentError for another one,
     MeasurementError if there is none.
@@ -344,7 +347,10 @@ def _of_gpu(gpu: str, family: str) -> Measurements:
 
 
 def _readable(family: str) -> list[Measurements]:
-    """The recordings that are whole, the newest first. Raises MeasurementError if there is none."""
+    """The recordings that are whole, the newest first, and behind them those of BESIDE.
+
+    Raises MeasurementError if there is none.
+    """
     found = paths(family)
     if not found:
         folder = "book/measurements"
@@ -361,7 +367,11 @@ def _readable(family: str) -> list[Measurements]:
             broken.append(error)
     if not loaded:
         raise broken[0]
-    return sorted(loaded, key=lambda m: str(m.environment.get("date") or ""), reverse=True)
+    return sorted(
+        loaded,
+        key=lambda m: (m.gpu not in BESIDE, str(m.environment.get("date") or "")),
+        reverse=True,
+    )
 
 
 def _validate(gpu: object, sections: dict[str, Any]) -> None:

@@ -92,7 +92,7 @@ def chosen(step: Program, shape: Shape) -> str:
     if here is None:
         return ""
     source = digest(step)
-    for trials, why in (load(here), _recorded(here, spec.family)):
+    for trials, why in (load(here), recorded(here, spec.family)):
         mine, other = of_step(trials, step.title, source)
         if why or other:
             _say(f"tuning: {why or other}")
@@ -121,7 +121,7 @@ def _digest(path: Path) -> str:
     return source_digest(path)
 
 
-def _recorded(here: Machine, family: str) -> tuple[tuple[TuningTrial, ...], str]:
+def recorded(here: Machine, family: str) -> tuple[tuple[TuningTrial, ...], str]:
     """The trials of a recording made on a GPU of this name, whatever its driver."""
     file = measurements.file_of(here.gpu, family)
     return _read_recorded(*_stamped(file), here.gpu)

@@ -310,8 +310,18 @@ def test_a_write_that_fails_leaves_the_old_cache(gpu, monkeypatch):
 def test_a_recording_of_a_gpu_of_this_name_is_taken_where_the_cache_has_nothing(gpu):
     record(trials())
     assert lab.kernel(SPEC).config_for(4096, 4096, 4096) == FIVE
-    lab.tune(SPEC)
+    lab.tune(SPEC, again=True)
     assert lab.kernel(SPEC).config_for(4096, 4096, 4096) == TWO
+
+
+def test_what_the_recording_has_is_not_measured_again_unless_asked(gpu):
+    record(trials())
+    result = lab.tune(SPEC, sizes=[4096, WIDE])
+    assert gpu.calls == [(TWO, WIDE), (FIVE, WIDE)]
+    assert result.choices == {"4096": FIVE, "64x8192x8192": FIVE}
+    assert result.note == "2 of 4 were measured before, 2 of them for the recording"
+    lab.tune(SPEC, again=True)
+    assert result.choice(4096) == FIVE and lab.tune(SPEC).choice(4096) == TWO
 
 
 @pytest.mark.parametrize("other", ["NVIDIA A100", "H200"])  # the second has the same file name

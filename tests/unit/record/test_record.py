@@ -143,6 +143,15 @@ def test_of_several_recordings_the_newest_is_shown(folder):
     assert load().gpu == "NVIDIA H200"
 
 
+def test_the_gpu_that_the_book_shows_beside_its_own_is_never_the_default(folder):
+    late = {**ENV, "gpu": "NVIDIA H100 80GB HBM3", "date": "2099-01-01T00:00:00Z"}
+    save(Measurements("NVIDIA H100 80GB HBM3", {"probes": {"environment": late}}))
+    save(Measurements("NVIDIA H200", {"probes": probes()}))
+    assert load().gpu == "NVIDIA H200"
+    assert load(gpu="H100").gpu == "NVIDIA H100 80GB HBM3"
+    assert measurements.gpus() == ("NVIDIA H200", "NVIDIA H100 80GB HBM3")
+
+
 @pytest.mark.parametrize(
     ("gpu", "name"),
     [
