@@ -8,12 +8,13 @@ commits is a difference that a reader sees.
 
 On a GPU, most of the time goes into compiling. So every kernel that is known without running a
 chapter is built first, by all cores: the steps, the experiments and the cells with %%kernel. Then
-several chapters run at a time, the longest first, each on cores of its own, where it compiles what
-else it has (variants, and everything for the simulator), and takes turns at the GPU: a measurement
-has it alone (gpu/turns.py). --cold leaves the building out, --build-only stops after it.
+as many chapters run at a time as there are cores, the longest first, each on a core of its own,
+where it compiles what else it has (variants, and everything for the simulator), and takes turns at
+the GPU: a measurement has it alone (gpu/turns.py). --cold leaves the building out, --build-only
+stops after it.
 
 --check runs every chapter to see that none of its cells fails, and writes nothing. What chapters
-measure meanwhile is thrown away, so they take no turns, and more of them run at a time.
+measure meanwhile is thrown away, so they take no turns.
 """
 
 from __future__ import annotations
@@ -62,7 +63,6 @@ SECONDS_OF = {
     "lab.trace(": 1,
     "lab.check(": 1,
 }
-CORES_OF_A_CHAPTER = 2  # on a GPU: one compiles or simulates, one launches without a pause
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # A code cell tagged `solution` is folded in the book and in JupyterLab.
 SOLUTION = {
@@ -250,13 +250,12 @@ def _execute_all(given: argparse.Namespace, ran_on: dict) -> int:
     """Execute the chapters, or only check them; how many failed."""
     failed, start = 0, time.monotonic()
     turns = ran_on["backend"] == "gpu" and not given.check
-    jobs = max(1, given.jobs // CORES_OF_A_CHAPTER) if turns else given.jobs
     ordered = sorted(given.chapters, key=seconds_of, reverse=True)
     work, rest = (check, ()) if given.check else (execute, (ran_on,))
     with tempfile.NamedTemporaryFile(prefix="gemmlab-turns-") as file:
         os.environ[VARIABLE] = file.name if turns else ""
         for path, seconds, said in each(
-            work, [(path, *rest) for path in ordered], jobs, own_cores=turns
+            work, [(path, *rest) for path in ordered], given.jobs, own_cores=turns
         ):
             failed += _told(path, seconds, said)
     print(f"{len(ordered)} chapters: {time.monotonic() - start:.0f} s", flush=True)
