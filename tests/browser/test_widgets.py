@@ -188,6 +188,20 @@ def test_ladder_changes_size_by_mouse_and_metric_by_keyboard(show):
     expect(naive).to_contain_text("10 %")
 
 
+def test_ladder_changes_the_gpu(show):
+    others = {"small": ([{**row, "tflops": row["tflops"] / 4} for row in ROWS[1:]], "a small one")}
+    page = show(Ladder(ROWS, environment="a test", size=4096, gpu="big", others=others))
+    cublas = page.locator(".gl-rung").last
+    expect(cublas).to_contain_text("50.0")
+    page.get_by_role("radio", name="big").focus()
+    press(page, "ArrowRight")
+    expect(cublas).to_contain_text("12.5")
+    expect(page.locator(".gl-origin")).to_contain_text("a small one")
+    choice(page, "GPU", "big").click()
+    expect(cublas).to_contain_text("50.0")
+    expect(page.locator(".gl-origin")).to_contain_text("a test")
+
+
 def test_ladder_tells_about_a_bar(show):
     page = show(Ladder(ROWS, environment="a test", size=4096))
     detail = page.locator(".gl-detail")

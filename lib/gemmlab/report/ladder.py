@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from .. import measurements
 from ..core import arguments
 from ..core.arguments import choice
+from ..core.errors import MeasurementError
 from ..display.figure import Theme, canvas, is_narrow
 from ..display.numbers import short, show_rate
 from ..experiments.tensor_cores.ceilings import ON_REGISTERS
@@ -79,7 +81,8 @@ def ladder(
     """The recorded run as a Ladder, up to the step `until`; `options` are Ladder's.
 
     until: a step; None: all of the family. size: M = N = K. gpu: whose recording, "H200"; None: the
-    newest, which is your own if you have recorded one. options: `precision`, `metric` and others.
+    newest, which is your own if you have recorded one, and the reader can choose any other GPU that
+    has been recorded. options: `precision`, `metric` and others of Ladder's.
     The run is that of `until`'s family, or of the first with `precision`. Where a family continues
     another one, its steps follow those, as shares of cuBLAS, each in its own run. Raises
     MeasurementError if nothing was recorded, ArgumentError for a wrong option.
@@ -89,7 +92,11 @@ def ladder(
         choice("options", name, known, lead="; Ladder has ")
     spec = registry.get(until) if until is not None else None
     precision = options.pop("precision", spec.precisions[0] if spec else "fp32")
-    found = recorded(spec.family if spec else registry.family_of(precision), gpu)
+    family = spec.family if spec else registry.family_of(precision)
+    found = recorded(family, gpu)
+    if gpu is None:
+        options.setdefault("gpu", _named(found.runs[-1].gpu))
+        options.setdefault("others", _others(family, found.runs[-1].gpu))
     size = arguments.size("size", size)
     with_ceilings = [run for run in found.runs if "tensor_cores" in run.sections]
     if with_ceilings:
@@ -98,6 +105,21 @@ def ladder(
         options.setdefault("metric", "ratio")
     rows = [{**asdict(row), "label": found.label(row.kernel)} for row in found.rows]
     return Ladder(rows, found.origin, until=until, size=size, precision=precision, **options)
+
+
+def _named(gpu: str) -> str:
+    return gpu.removeprefix("NVIDIA ")
+
+
+def _others(family: str, shown: str) -> dict[str, tuple[tuple[BenchRow, ...], str]]:
+    """The same steps on the other GPUs that have been recorded, each with its own cuBLAS."""
+    found = {}
+    for gpu in measurements.gpus(family):
+        if gpu != shown:
+            with suppress(MeasurementError):  # one that lacks the family before this one
+                there = recorded(family, gpu)
+                found[_named(gpu)] = there.rows, there.origin
+    return found
 
 
 def _ceiling(loaded: Measurements) -> float:

@@ -21,7 +21,7 @@ def folder(tmp_path, monkeypatch):
     """A house with the H200's recordings and, older, one of another GPU at half the speed."""
     monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
     home = tmp_path / "book" / "measurements"
-    shutil.copytree(REAL, home)
+    shutil.copytree(REAL, home, ignore=shutil.ignore_patterns("h100*"))
     (tmp_path / "kernels").symlink_to(kernels_folder())
     for family in ("", "_hgemm"):
         data = json.loads((home / f"h200{family}.json").read_text())
@@ -62,6 +62,16 @@ def test_every_table_and_figure_says_whose_its_figures_are(folder):
         lab.ladder(until="hgemm_06_wmma", gpu="9999").summary(),
     ):
         assert YOURS in shown and "H200" not in shown
+
+
+def test_a_ladder_lets_the_reader_choose_among_the_gpus(folder):
+    ladder = lab.ladder(until="hgemm_06_wmma")
+    assert ladder.config["gpu"] == "H200"
+    assert [each["gpu"] for each in ladder.config["others"]] == [YOURS.removeprefix("NVIDIA ")]
+    for gpu, origin in (("H200", "NVIDIA H200"), (YOURS.removeprefix("NVIDIA "), YOURS)):
+        ladder.state["gpu"] = gpu
+        assert origin in ladder.summary()
+    assert lab.ladder(until="hgemm_06_wmma", gpu="9999").config["others"] == []
 
 
 def test_the_environment_chooses_for_what_takes_no_argument(folder, monkeypatch):

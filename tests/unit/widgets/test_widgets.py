@@ -402,9 +402,21 @@ def test_a_bench_result_brings_its_own_environment():
     assert len(widget.config["rows"]) == 1
 
 
+def test_the_ladder_of_another_gpu_has_its_numbers_and_says_whose_they_are():
+    slow = [{**row, "tflops": row["tflops"] / 4} for row in bench_rows() if row["M"] == 4096][1:]
+    widget = Ladder(bench_rows(), ENVIRONMENT, gpu="big", others={"small": (slow, "a small one")})
+    assert "cuBLAS 50.0" in widget.summary() and widget.summary().endswith(f"{ENVIRONMENT}.")
+    widget.state["gpu"] = "small"
+    assert "01 naive not measured" in widget.summary() and "cuBLAS 12.5" in widget.summary()
+    assert widget.summary().endswith("recorded on a small one.")
+
+
 @pytest.mark.parametrize(
     ("arguments", "name"),
     [
+        ({"gpu": 5}, "gpu"),
+        ({"others": {"small": ([], "x")}}, "rows"),
+        ({"others": {"small": (bench_rows(), "")}}, "environment"),
         ({"rows": []}, "rows"),
         ({"rows": [{"kernel": "cublas"}]}, "rows"),
         ({"rows": bench_rows() + bench_rows()[:1]}, "rows"),

@@ -1,4 +1,4 @@
-"""Ladder: measured steps as bars beside cuBLAS, at the size and in the metric that one picks."""
+"""Ladder: measured steps as bars beside cuBLAS; one picks the size, the metric and the GPU."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ...core.arguments import choice, instance, integer, sequence
+from ...core.arguments import choice, instance, integer, sequence, text
 from ...core.errors import ArgumentError
 from ...display.numbers import short, show_share, show_size
 from ...measurements.provenance import origin
@@ -38,8 +38,9 @@ class Ladder(Widget):
     ceiling: TFLOP/s of mma.sync on registers alone: rows are then also shown as shares of it.
     metric: a key of METRICS. highlight: a kernel to set off (default: `until`). until: the last
     kernel to show, in the order of the rows. steps: how many to show at first, the last ones; a
-    button shows all. In the book a step's name leads to
-    its chapter. caption: text with `code` and **bold**.
+    button shows all. In the book a step's name leads to its chapter. caption: text with `code` and
+    **bold**. others: by the name of a GPU, the rows of the same kernels there and their
+    environment; the reader then chooses between it and `gpu`, which names that of `rows`.
     Raises ArgumentError, naming the argument.
     """
 
@@ -62,6 +63,8 @@ class Ladder(Widget):
         l2: str = "cold",
         precision: str = "",
         ceiling: float | None = None,
+        gpu: str = "",
+        others: Mapping[str, tuple[Any, str | Mapping[str, Any]]] | None = None,
     ) -> None:
         if hasattr(rows, "rows") and hasattr(rows, "environment"):
             rows, environment, source = rows.rows, rows.environment, rows.source
@@ -83,12 +86,38 @@ class Ladder(Widget):
                 "highlight": highlight,
                 "origin": _origin(environment, source),
                 "caption": caption,
+                "gpu": text("gpu", gpu),
+                "others": [
+                    {
+                        "gpu": text("others", name),
+                        "values": _values(_rows(there, mode, l2, precision), metrics),
+                        "origin": _origin(made, source),
+                    }
+                    for name, (there, made) in (others or {}).items()
+                ],
             },
-            state={"size": chosen, "metric": metric, "all": False},
+            state={"size": chosen, "metric": metric, "gpu": gpu, "all": False},
         )
 
+    def _other(self) -> dict[str, Any]:
+        """The GPU that was picked, {} for that of the rows."""
+        wanted = self.state["gpu"]
+        return next((each for each in self.config["others"] if each["gpu"] == wanted), {})
+
+    def _made(self) -> str:
+        return self._other().get("origin", self.config["origin"])
+
     def _shown(self) -> list[dict]:
-        return [row for row in self.config["rows"] if row["size"] == self.state["size"]]
+        rows = [row for row in self.config["rows"] if row["size"] == self.state["size"]]
+        if not (other := self._other()):
+            return rows
+        metrics, values = self.config["metrics"], other["values"]
+        nothing = [None] * len(metrics)
+        there = [values.get(f"{row['kernel']} {row['size']}", nothing) for row in rows]
+        return [
+            row | dict(zip(metrics, found, strict=True))
+            for row, found in zip(rows, there, strict=True)
+        ]
 
     def _window(self) -> list[dict]:
         """The rows that are drawn: the last steps and the baselines, or all."""
@@ -101,12 +130,12 @@ class Ladder(Widget):
         """Every bar in words, also of those that are not drawn."""
         metric = self.state["metric"]
         bars = ", ".join(f"{r['label']} {_value(r[metric], metric)}" for r in self._shown())
-        return f"{METRICS[metric]} at {self.state['size']}: {bars}. {self.config['origin']}."
+        return f"{METRICS[metric]} at {self.state['size']}: {bars}. {self._made()}."
 
     def figure(self) -> Figure:
         """The bars at the chosen size and metric, drawn for 390 pixels."""
         metric, rows = self.state["metric"], self._window()
-        origin = _folded(self.config["origin"])
+        origin = _folded(self._made())
         room = 0.5 + 0.12 * max(0, origin.count("\n") - 1)  # below the bars
         height = 0.45 + room + 0.34 * len(rows)
         figure = new_figure(3.8, height)
@@ -136,10 +165,10 @@ class Ladder(Widget):
         return figure
 
 
-def _folded(text: str) -> str:
+def _folded(line: str) -> str:
     from textwrap import fill
 
-    return fill(text, 78 if len(text) < 2 * 78 else 70)
+    return fill(line, 78 if len(line) < 2 * 78 else 70)
 
 
 def _value(value: float | None, metric: str) -> str:
@@ -193,6 +222,16 @@ def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]
     if not found:
         raise ArgumentError("rows: there are none")
     return sorted(found.values(), key=lambda row: (row["volume"], row["size"], row["baseline"]))
+
+
+def _values(rows: list[dict], metrics: list[str]) -> dict[str, list[float | None]]:
+    """By "kernel size", a row's numbers in the order of the metrics, to four digits."""
+    return {
+        f"{row['kernel']} {row['size']}": [
+            None if row[metric] is None else float(f"{row[metric]:.4g}") for metric in metrics
+        ]
+        for row in rows
+    }
 
 
 def _add_shares(rows: list[dict], ceiling: float | None) -> list[dict]:

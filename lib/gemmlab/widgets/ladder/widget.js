@@ -31,6 +31,17 @@ export const METRICS = {
   },
 };
 
+// The rows as another GPU measured them; what it did not measure is null.
+export function rowsOn(config, gpu) {
+  const other = config.others.find((each) => each.gpu === gpu);
+  if (!other) return config.rows;
+  return config.rows.map((row) => {
+    const values = other.values[`${row.kernel} ${row.size}`] ?? [];
+    const there = config.metrics.map((name, i) => [name, values[i] ?? null]);
+    return { ...row, ...Object.fromEntries(there) };
+  });
+}
+
 // Everything known about one row, in words.
 export function describeRow(row) {
   const parts = Object.entries(METRICS)
@@ -80,6 +91,8 @@ function mount(root, config, initial, changed) {
     pick("size"));
   const metrics = segmented("Show", config.metrics.map((name) => [name, METRICS[name].label]),
     state.metric, pick("metric"));
+  const gpus = segmented("GPU", [config.gpu, ...config.others.map((each) => each.gpu)]
+    .map((name) => [name, name]), state.gpu, pick("gpu"));
   if (config.sizes.some((size) => size.includes("x"))) {
     sizes.el.firstChild.textContent = "Size";
   }
@@ -93,7 +106,10 @@ function mount(root, config, initial, changed) {
   function render() {
     sizes.set(state.size);
     metrics.set(state.metric);
-    const every = config.rows.filter((row) => row.size === state.size);
+    gpus.set(state.gpu);
+    const every = rowsOn(config, state.gpu).filter((row) => row.size === state.size);
+    origin.textContent = config.others.find((each) => each.gpu === state.gpu)?.origin ??
+      config.origin;
     const rows = drawn(every, config.steps, state.all);
     const steps = every.filter((row) => !row.baseline).length;
     more.hidden = steps <= config.steps;
@@ -123,14 +139,15 @@ function mount(root, config, initial, changed) {
   }
 
   const legend = h("div", { class: "gl-legend" });
+  const origin = h("div", { class: "gl-origin" });
   root.append(h("div", { class: "gl-card gl-ladder" },
     h("div", { class: "gl-caption" },
       inline(config.caption || "How fast is each step beside cuBLAS?")),
+    config.others.length ? gpus.el : null,
     config.sizes.length > 1 ? sizes.el : null,
     h("div", { class: "gl-row" }, metrics.el, more), chart, detail,
     h("div", { class: "gl-feet" }, legend, h("details", { class: "gl-more" },
-      h("summary", {}, "Where the numbers come from"),
-      h("div", { class: "gl-origin" }, config.origin)))));
+      h("summary", {}, "Where the numbers come from"), origin))));
   render();
   return (next) => {
     state = next;
@@ -141,6 +158,7 @@ function mount(root, config, initial, changed) {
 const RULES = { name: "Ladder", allows: {
   size: (value, config) => config.sizes.includes(value),
   metric: (value, config) => config.metrics.includes(value), all: isTruth,
+  gpu: (value, config) => [config, ...config.others].some((each) => each.gpu === value),
 } };
 
 export const boot = bootWith(mount, RULES);
