@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from ..gpu import cublaslt
 from ..gpu.turns import alone
 from ..measurements.rows import OTHER_PRECISION, BenchRow
 from ..run.kernel import Kernel, LaunchPlan
-from .cycles import count, second_builds
+from .cycles import Modules, count, second_builds
 from .interleaving import Budget, burst, interleaved, sustained
 from .timer import BATCH_BELOW_US, STEADY_BELOW_US, GpuTimer, Launch, Timing, batch_size
 
@@ -89,7 +90,6 @@ def tf32_off() -> Iterator[None]:
             matmul.fp32_precision = newer
 
 
-@alone()
 def measure(
     handles: dict[str, Kernel],
     shape: tuple[int, int, int],
@@ -98,8 +98,25 @@ def measure(
 ) -> tuple[list[BenchRow], dict, str]:
     """Rows of one size, the conditions meanwhile, and a note on what was left out.
 
-    others: what is neither a step nor a baseline, and takes its turns with them.
+    others: what is neither a step nor a baseline, and takes its turns with them. All that has to be
+    compiled is compiled first, many at a time, while others may still have the GPU.
     """
+    with ThreadPoolExecutor() as pool:
+        how = protocol.precision, protocol.layout
+        for each in [pool.submit(handle.build, *how) for handle in handles.values()]:
+            each.result()
+    second = second_builds(handles, *how) if protocol.clock else {}
+    with alone():
+        return _measured(handles, shape, protocol, others, second)
+
+
+def _measured(
+    handles: dict[str, Kernel],
+    shape: tuple[int, int, int],
+    protocol: Protocol,
+    others: Sequence[Entry],
+    second: Modules,
+) -> tuple[list[BenchRow], dict, str]:
     operands = random_operands(shape, protocol.precision, layout=protocol.layout)
     entries = [Entry(name, handle.launcher) for name, handle in handles.items()]
     entries = [*entries, *others, Entry("cublas", launch_cublas)]
@@ -124,7 +141,7 @@ def measure(
     lying = {entry.name: entry.layout for entry in others if entry.layout}
     rows = [replace(row, layout=lying.get(row.kernel, row.layout)) for row in rows]
     if protocol.clock:
-        rows = _with_cycles(rows, handles, operands, timer, protocol)
+        rows = _with_cycles(rows, handles, operands, timer, protocol, second)
     return rows, timer.monitor.summary(), note
 
 
@@ -208,17 +225,17 @@ def _with_cycles(
     operands: tuple,
     timer: GpuTimer,
     protocol: Protocol,
+    second: Modules,
 ) -> list[BenchRow]:
     """The rows of steps with their cycles; a library's kernels cannot be built a second time."""
     import torch
 
     sms = torch.cuda.get_device_properties(torch.cuda.current_device()).multi_processor_count
-    modules = second_builds(handles, protocol.precision, protocol.layout)
     found = []
     for row in rows:
         if row.kernel in handles:
             plan = handles[row.kernel].launcher(*operands)
-            row = count(plan, modules[row.kernel], timer, protocol.mode).into(row, sms)
+            row = count(plan, second[row.kernel], timer, protocol.mode).into(row, sms)
         found.append(row)
     return found
 

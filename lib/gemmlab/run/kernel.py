@@ -160,6 +160,14 @@ class Kernel(Program):
             raise ArgumentError(f"A: is on {A.device}; only CUDA tensors can be launched on a GPU")
         return self._plan((A, B, C), (float(alpha), float(beta)))
 
+    def build(self, precision: str, layout: str = PLAIN) -> None:
+        """Compile the step for this GPU now, if it is not: a first launch would wait for nvcc.
+
+        precision: of its inputs and of C, as in `KernelSpec.precisions`. layout: how A and B lie.
+        Raises BuildError, and BackendError where the step cannot run on this GPU.
+        """
+        _gpu_module(self, precision, layout)
+
     def config_for(self, M: int, N: int, K: int) -> str:
         """The configuration that a launch on the GPU runs at these sizes; "": the step chooses."""
         return self.config or tuned.chosen(self, (M, N, K))

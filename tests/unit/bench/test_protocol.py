@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import types
 import weakref
+from fcntl import LOCK_EX, LOCK_NB, flock
 
 import needs
 import pytest
@@ -20,6 +21,7 @@ from gemmlab.bench.timer import GpuTimer, Launch
 from gemmlab.core.errors import ArgumentError, LaunchError, WrongResultError
 from gemmlab.core.precision import HALF, PRECISIONS
 from gemmlab.gpu import cublaslt
+from gemmlab.gpu.turns import VARIABLE
 from gemmlab.run.kernel import LaunchPlan
 from gemmlab.steps import registry
 
@@ -51,6 +53,9 @@ class FakeHandle:
     def __init__(self, us: float, error: float = 0.0, config: str = ""):
         self.us, self.error, self.config = us, error, config
         self.spec = registry.KERNELS[0]
+
+    def build(self, precision, layout) -> None:
+        """There is nothing to compile."""
 
     def plan(self, launch) -> LaunchPlan:
         module = types.SimpleNamespace(launch=launch)
@@ -95,6 +100,27 @@ def gpu(monkeypatch):
 def protocol(mode: str = "interleaved", **more) -> Protocol:
     values = {"warm_l2": False, "baselines": ("cublas",), "samples": 10, "seconds": None}
     return Protocol(mode, **{**values, **more})
+
+
+def test_nothing_is_compiled_while_the_gpu_is_held(gpu, monkeypatch, tmp_path):
+    """Other processes would wait for nvcc, and not for a measurement."""
+    turns = tmp_path / "turns"
+    monkeypatch.setenv(VARIABLE, str(turns))
+    free = []
+
+    class Watched(FakeHandle):
+        def build(self, precision, layout):
+            with turns.open("a") as file:
+                flock(file, LOCK_EX | LOCK_NB)  # raises if somebody holds it
+            free.append((precision, layout))
+
+        def launcher(self, A, B, C):
+            with turns.open("a") as file, pytest.raises(BlockingIOError):
+                flock(file, LOCK_EX | LOCK_NB)
+            return super().launcher(A, B, C)
+
+    live.measure({"mine": Watched(200.0)}, SHAPE, protocol())
+    assert free == [("fp32", "nn")]
 
 
 def test_rows_of_one_size(gpu):
