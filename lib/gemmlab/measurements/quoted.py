@@ -7,7 +7,8 @@ a size and what is meant of it, then options:
   probe in single quotes ("'04, one block an SM'"), or "probes";
 - size: "4096", "64x8192x8192", or "-" where a row has none;
 - what: tflops, ratio, percent, time_us, time_ms, ...: of a timed row; a column of another section,
-  such as l1_data or registers; speedup:<other>, gain:<other>, loss:<other>, saved_us:<other>.
+  such as l1_data or registers; speedup:<other>, gain:<other>, loss:<other>, saved_us:<other>;
+- gpu=H100: of that GPU's recording, which the sentence then names.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ OPTIONS = (
     "minus",
     "scale",
     "digits",
+    "gpu",
 )
 SPAN = re.compile(r'<span data-figure="([^"]*)">([^<]*)</span>')
 _STEP = re.compile(rf"(?:{'|'.join(FAMILIES)})_\d")
@@ -103,7 +105,9 @@ def quoted(key: str, runs: Runs | None = None) -> Quoted:
     GPU that the chapters speak of. Raises ArgumentError for a key that names nothing.
     """
     parsed = parse(key)
-    found = _found(parsed, recordings() if runs is None else runs)
+    if runs is None or "gpu" in parsed.options:
+        runs = recordings(parsed.options.get("gpu", GPU))
+    found = _found(parsed, runs)
     scale = _real(parsed, "scale", 1.0)
     value = found.value * scale
     return Quoted(_shown(parsed, value, scale), value, origin(_short(found.environment)))

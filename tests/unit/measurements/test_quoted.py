@@ -103,6 +103,12 @@ def test_other_sections_have_their_own_columns():
     assert {key: quoted(key, runs).text for key in shown} == shown
 
 
+def test_a_key_may_ask_for_another_gpu():
+    ours, theirs = (quoted(f"wgmma_01 4096 tflops{gpu}") for gpu in ("", " gpu=H100"))
+    assert "H200" in ours.origin and "H100" in theirs.origin
+    assert ours.value != theirs.value
+
+
 def test_a_number_says_where_and_when_it_was_measured():
     found = quoted("sgemm_05 4096 tflops", recording())
     assert found.origin == "NVIDIA H200, 2026-11-23, commit abc1234"
