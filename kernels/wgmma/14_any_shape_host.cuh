@@ -24,28 +24,39 @@ LastWave share_of(const GemmArgs& g) {
 }
 
 // [choice]
-// Cycles that a plan takes: of a k tile 1,024 for 128x256, and a little more in hundredths where
-// the L2 has to give more for it; of a tile's end; of the first tile's beginning and the last one's
-// end.
-constexpr int COST[PLANS] = {100, 101, 112, 104, 150, 104};
-constexpr int END[PLANS] = {400, 3300, 2000, 300, 1500, 400};
-constexpr int ONCE[PLANS] = {8000, 12000, 3000, 4000, 3000, 7000};
+// Cycles that a plan takes: of a k tile 1,024 for 128x256, by area for the others, in hundredths of
+// that; more where rows of A or B begin within a line of the L2; of a tile's end; and of the
+// launch, with the first tile's beginning and the last one's end. Fitted to the recorded times of
+// all plans.
+constexpr int COST[PLANS] = {100, 105, 147, 112, 239, 105};
+constexpr int CROSSING[PLANS] = {2, 1, 85, 43, 139, 1};
+constexpr int END[PLANS] = {1300, 2100, 300, 600, 2000, 1000};
+constexpr int ONCE[PLANS] = {13800, 11300, 13200, 9800, 8400, 11700};
+// Of the end of a 128x256 tile whose C the lanes store.
+constexpr int BY_LANES = 13500;
 // From here on power is what counts, and the plan that reads least.
 constexpr double LARGE = 1e12;
+
+// Whether rows of this length begin within a line of 128 bytes. Those of copies (realigned.cuh) do
+// not.
+inline bool cross_lines(int length) { return length % 8 == 0 && length % 64 != 0; }
 
 // The plan asked for, else the one that should take least time.
 inline int choose(const GemmArgs& g) {
   if (g.config >= 0 && g.config < PLANS) return g.config;
+  const bool crossing =
+      cross_lines(g.layout & TURNED_A ? g.M : g.K) || cross_lines(g.layout & TURNED_B ? g.K : g.N);
   int best = 0;
   double least = 0;
   for (int plan = 0; plan < PLANS; ++plan)
     with_plan(plan, [&](auto of) {
       using S = decltype(of);
       const LastWave share = share_of<S>(g);
-      const bool saves = plan == 1 && (double)g.M * g.N * g.K > LARGE;
-      double cycles = (double)share.busiest * S::BM * S::BN / 32 * COST[plan] / 100;
-      cycles += share.waves * END[plan] + ONCE[plan];
-      if (saves) cycles *= 0.97;
+      const double area = S::BM * S::BN / (128.0 * 256);
+      const int percent = COST[plan] + (crossing ? CROSSING[plan] : 0);
+      double cycles = share.busiest * area * 1024 * percent / 100;
+      cycles += share.waves * (END[plan] + (g.N % 8 != 0 ? BY_LANES * area : 0)) + ONCE[plan];
+      if (plan == 1 && (double)g.M * g.N * g.K > LARGE) cycles *= 0.97;
       if (least == 0 || cycles < least) best = plan, least = cycles;
     });
   return best;
