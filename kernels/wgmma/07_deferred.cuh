@@ -3,9 +3,9 @@
 // Change: at the end of a tile, a thread packs its 128 sums into 64 registers of 16-bit pairs, and
 //   the products of the next tile start at once. During each of that tile's first four k tiles,
 //   while the tensor cores are busy, a warp stores 64 columns of the previous tile. 128 + 64
-//   registers and the other live values fit into 232. Between two tiles only the packing is left.
-//   C in fp32 would need 128 more registers, and is stored as before.
-// Limit: power. Reads from DRAM and from the L2 take energy, and the clock falls with it.
+//   registers and the other live values fit into 232. Between two tiles, scaling and packing are
+//   left. C in fp32 would need 128 more registers, and is stored as before.
+// Limit: power. Reads from DRAM and L2 take energy, and at the power limit the clock falls.
 // Source: beyond the articles.
 #pragma once
 #include <ptx/cluster.cuh>

@@ -1,11 +1,11 @@
 // wgmma_08_order: an order of the tiles that reads less from DRAM, so that the clock falls less.
 //
-// Change: nothing in the loop, only which cluster computes which tile, and when. As few clusters as
-//   finish in the same number of waves: 64 of 66 at 4096, so that those which share rows and
-//   columns stay together. Strips of tiles run to the right and back to the left. In every second
-//   wave k runs backwards: what was read last is still in the L2, and is read first. C leaves the
-//   L2 before A and B. A multiplication replaces the division that finds the place of a tile.
-// Limit: the last wave. At 8192, 1024 cluster tiles on 66 clusters are 15.5 waves and take 16.
+// Change: which cluster computes which tile, and when; the products are as before. As few clusters
+//   as finish in the same number of waves: 64 of 66 at 4096, so that those which share rows and
+//   columns stay together. The strips, eight rows of cluster tiles, now run to the right and back.
+//   In every second wave k runs backwards: what was read last is still in the L2, and comes first.
+//   C leaves the L2 before A and B. A multiplication finds a tile's place, and no division.
+// Limit: SMs without work. At 8192, 64 of 66 clusters fill the 16 waves that 1024 tiles need.
 // Source: beyond the articles.
 #pragma once
 #include <ptx/cluster.cuh>
