@@ -27,6 +27,7 @@ from .collect import shown
 from .launch import Launch
 from .report import ProgramReport, returned
 from .request import Request
+from .widths import Widths, read_cubin
 
 SECONDS = 60.0
 _MOST_OUTPUT = 1 << 20  # characters that are kept
@@ -42,6 +43,7 @@ class Options:
     trace: bool = True
     seconds: float = SECONDS
     echo: Callable[[str], None] | None = None
+    widths: Widths | None = None
 
 
 def program(
@@ -51,19 +53,22 @@ def program(
     include: Sequence[str | Path] = (),
     define: Mapping[str, object] | Sequence[str] = (),
     kernel: str = "",
-    trace: bool = True,
+    trace: bool | Widths = True,
     seconds: float = SECONDS,
 ) -> ProgramReport:
     """Compile a CUDA program as it is, run its main(), and look at each of its launches.
 
     files: its .cu file, or several that are linked. arguments: of main(). include: folders of its
     headers. define: macros, {"N": 64} or ["N=64"]. kernel: report the launches of this one only.
-    trace: count, and look for races; without it only what stops a kernel is found. seconds: that it
-    may run.
+    trace: count, and look for races; without it only what stops a kernel is found. With the widths
+    of its machine code (`widths_of`) what nvcc has merged is counted as it is there. seconds: that
+    it may run.
     Raises ArgumentError for a file or kernel that is not there, NotRunnableError (a BuildError)
     with all reasons, BackendError without g++.
     """
-    options = Options(arguments, kernel, checks.flag("trace", trace), seconds)
+    widths = trace if isinstance(trace, Widths) else None
+    traced = widths is not None or checks.flag("trace", trace)
+    options = Options(arguments, kernel, traced, seconds, widths=widths)
     return run_program(source_of(files, include, define), options)
 
 
@@ -71,8 +76,7 @@ def run_program(source: Source, options: Options) -> ProgramReport:
     """What `program` does, of a source that was checked."""
     seconds = checked_seconds(options.seconds)
     built = build_program(source)
-    how = (seconds, options.trace)
-    report = execute(source, built, options.arguments, how, options.echo)
+    report = execute(source, built, replace(options, seconds=seconds))
     return _only(report, options.kernel) if options.kernel else report
 
 
@@ -109,14 +113,20 @@ def checked_seconds(seconds: float) -> float:
     return checks.seconds("seconds", seconds)
 
 
-def execute(
-    source: Source,
-    built: ProgramLibrary,
-    given: Sequence[str],
-    how: tuple[float, bool],
-    echo: Callable[[str], None] | None = None,
-) -> ProgramReport:
-    """Run what was compiled. given: main()'s arguments. how: seconds, and whether to count."""
+def widths_of(cubin: str | Path) -> Widths:
+    """How wide the loads and stores of a cubin are, line by line, for `program(trace=...)`.
+
+    cubin: of the program's file, made with nvcc -cubin -lineinfo for the GPU in question. Raises
+    ArgumentError if there is no such file, or it says nothing; BackendError without nvdisasm.
+    """
+    path = checks.file_path("cubin", cubin).resolve()
+    if not path.is_file():
+        raise ArgumentError(f"cubin: there is no file {shown(str(path))}; name one that nvcc made")
+    return read_cubin(path)
+
+
+def execute(source: Source, built: ProgramLibrary, options: Options) -> ProgramReport:
+    """Run what was compiled."""
     with tempfile.TemporaryDirectory(prefix="gemmlab-sim-") as work:
         answer = Path(work) / "answer.json"
         request = Request(
@@ -125,14 +135,19 @@ def execute(
             runtime=str(built.runtime),
             lines=str(built.library.with_suffix(".lines.json")),
             sources=tuple(map(str, built.sources)),
-            arguments=tuple(map(str, given)),
-            seconds=how[0],
-            traced=how[1],
+            arguments=tuple(map(str, options.arguments)),
+            seconds=options.seconds,
+            traced=options.trace,
             threads=len(os.sched_getaffinity(0)),
             answer=str(answer),
+            widths=tuple(map(tuple, options.widths.to_rows())) if options.widths else (),
         )
-        output, ended = _execute(request, echo)
-        return _reported(source, built, _read(answer), (output, ended))
+        output, ended = _execute(request, options.echo)
+        report = _reported(source, built, _read(answer), (output, ended))
+    if not options.widths:
+        return report
+    lines = [line for launch in report.launches for line in launch.lines]
+    return replace(report, notes=(*report.notes, *options.widths.unlike(lines)))
 
 
 def _execute(request: Request, echo: Callable[[str], None] | None) -> tuple[str, int]:

@@ -143,6 +143,7 @@ void Worker::rewind_log(Warp& warp) {
 void Worker::close_log(Warp& warp) {
   if (!warp.log) return;
   count(warp.events());
+  requests_.separate(warp.events().warp);
   warp.log->reset();
   free_logs_.push_back(std::move(warp.log));
 }

@@ -42,6 +42,7 @@ bool WarpEvents::uniform() const {
 
 void RequestCounter::begin(const Module& module) {
   module_ = &module;
+  merging_.assign(module.widest.empty() ? 0 : MAX_THREADS / WARP, {});
   instructions_.clear();
   start_ = {};
   last_ = &start_;
@@ -189,6 +190,21 @@ void RequestCounter::count_request(u32 what, const Request& request, u32 warp) {
     return;
   }
   if (is_copy(op)) return count_copy(what, request, warp);
+  if (!merging_.empty())
+    if (const u32 widest = module_->merged_width(pc_of(what), op, 1u << log2_width_of(what))) {
+      merging_[warp].push_back({what, widest, request});
+      return;
+    }
+  count_access(what, request, warp);
+}
+
+void RequestCounter::count_merged(u32 warp) {
+  for (const Mergeable& one : merged(merging_[warp])) count_access(one.what, one.request, warp);
+  merging_[warp].clear();
+}
+
+void RequestCounter::count_access(u32 what, const Request& request, u32 warp) {
+  const Op op = op_of(what);
   Instruction& all = instruction_of_block(what);
   Cost cost;
   if (Sample* known = all.samples.find(request)) {

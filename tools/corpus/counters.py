@@ -1,0 +1,233 @@
+"""Counters of public kernels: what Nsight Compute read on a GPU beside what the simulator counts.
+
+    python -m tools.corpus.counters --folder DIR [--only TEXT]     compare with counters.json
+    python -m tools.corpus.counters --record LOG... --machine FILE [--cubins DIR]
+
+counters.json holds, of each kernel, what ncu counted, and for lines whose loads and stores nvcc has
+merged how wide these are in the machine code. With that the simulator counts as the machine code
+does; no GPU and no nvcc is needed for the comparison. Exit status: 0, all are equal; 1, some
+differ; 2, nothing was compared.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gemmlab import sim
+from gemmlab.core.files import write_whole
+from gemmlab.display.table import text_table
+from gemmlab.measurements.metrics import counters_of
+from gemmlab.record.ncu import parse
+from gemmlab.sim.counts import LineCount
+from gemmlab.sim.program.widths import Widths, read_cubin
+
+from .. import command
+from .cases import CASES, Case, repositories
+from .trial import SECONDS, parts
+
+RECORDED = Path(__file__).with_name("counters.json")
+ALL_EQUAL, DIFFERENT, NOTHING_COMPARED = 0, 1, 2
+# Counter -> what the simulator counts of which operations. A copy's read from global memory is
+# among the loads.
+_LOADS = ("ld.global", "cp.async.global")
+COUNTED: dict[str, tuple[str, tuple[str, ...]]] = {
+    "shared_load_wavefronts": ("wavefronts", ("ld.shared",)),
+    "shared_store_wavefronts": ("wavefronts", ("st.shared",)),
+    "ldmatrix_wavefronts": ("wavefronts", ("ldmatrix",)),
+    "stmatrix_wavefronts": ("wavefronts", ("stmatrix",)),
+    "copy_wavefronts": ("wavefronts", ("cp.async.shared",)),
+    "shared_load_instructions": ("requests", ("ld.shared",)),
+    "shared_store_instructions": ("requests", ("st.shared",)),
+    "ldmatrix_instructions": ("requests", ("ldmatrix",)),
+    "global_load_requests": ("requests", _LOADS),
+    "global_load_sectors": ("sectors", _LOADS),
+    "global_store_requests": ("requests", ("st.global",)),
+    "global_store_sectors": ("sectors", ("st.global",)),
+    "thread_load_bytes": ("bytes", ("ld.global",)),
+    "thread_copy_bytes": ("bytes", ("cp.async.shared",)),
+    "thread_store_bytes": ("bytes", ("st.global",)),
+}
+METRICS = {key: metric for key, metric in counters_of("hgemm").items() if key in COUNTED}
+_CASE = re.compile(r"^CASE (\S+)$")
+_PROFILED = re.compile(r"==PROF== Profiling .* - \d+\b")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One counter of one kernel: by the simulator, and by ncu."""
+
+    name: str
+    simulated: int
+    read: int
+
+    @property
+    def equal(self) -> bool:
+        """Whether they are."""
+        return self.simulated == self.read
+
+
+def label(case: Case) -> str:
+    """A case as a word, by which the run on the GPU names it."""
+    return re.sub(r"[^A-Za-z0-9]+", "_", case.title.partition("/")[2]).strip("_")
+
+
+def counted(lines: Iterable[LineCount]) -> dict[str, int]:
+    """What the simulator has for each counter."""
+    found = dict.fromkeys(COUNTED, 0)
+    for line in lines:
+        for name, (what, operations) in COUNTED.items():
+            if line.op in operations:
+                found[name] += _amount(line, what)
+    return found
+
+
+def _amount(line: LineCount, what: str) -> int:
+    if what == "bytes":
+        return round(line.lanes * line.requests) * line.width_bytes
+    number: int = getattr(line, what)
+    return number
+
+
+def simulate(case: Case, folder: Path, widths: Widths | None) -> sim.ProgramReport:
+    """Run a case. folder: of its repository."""
+    files, include = parts(case, folder)
+    return sim.program(
+        files,
+        arguments=case.arguments,
+        include=include,
+        define=case.define,
+        seconds=SECONDS,
+        trace=widths or True,
+    )
+
+
+def pairs(report: sim.ProgramReport, read: dict[str, int]) -> list[Pair]:
+    """All counters that ncu has given."""
+    found = counted(line for launch in report.launches for line in launch.lines)
+    return [Pair(name, found[name], read[name]) for name in COUNTED if name in read]
+
+
+def launches_by_case(log: str) -> dict[str, list[dict[str, Any]]]:
+    """What ncu has profiled while each case ran.
+
+    log: what ncu and the program printed, of one process or several, each with its CSV at the end.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for part in re.split(r"(?m)^GROUP .*$", log):
+        owners = list(_owners(part))
+        for owner, launch in zip(owners, parse(part), strict=False):
+            found.setdefault(owner, []).append(launch)
+    return found
+
+
+def _owners(log: str) -> Iterator[str]:
+    """The case of each launch, in order."""
+    case = ""
+    for line in log.splitlines():
+        if begun := _CASE.match(line):
+            case = begun[1]
+        elif _PROFILED.search(line):
+            yield case
+
+
+def recorded_rows(
+    log: str, cases: Sequence[Case], widths: dict[str, Widths]
+) -> list[dict[str, Any]]:
+    """A row for each case that was profiled: its name, its counters, its widths."""
+    found = launches_by_case(log)
+    return [
+        {
+            "case": case.title,
+            "launches": len(found[label(case)]),
+            "counters": _sums(found[label(case)]),
+            "widths": widths[label(case)].to_rows() if label(case) in widths else [],
+        }
+        for case in cases
+        if label(case) in found
+    ]
+
+
+def _sums(launches: list[dict[str, Any]]) -> dict[str, int]:
+    return {
+        name: sum(int(launch[metric]) for launch in launches)
+        for name, metric in METRICS.items()
+        if all(isinstance(launch.get(metric), int | float) for launch in launches)
+    }
+
+
+def compare(data: dict[str, Any], folder: Path, only: str) -> Iterator[tuple[str, list[Pair]]]:
+    """Each recorded case that is in the corpus, with its counters."""
+    known = {case.title: case for one in repositories(CASES) for case in one.cases}
+    for row in data["kernels"]:
+        case = known.get(row["case"])
+        if case is None or only not in case.title or not (folder / case.repository).is_dir():
+            continue
+        widths = Widths.from_rows(row["widths"]) if row["widths"] else None
+        yield case.title, pairs(simulate(case, folder / case.repository, widths), row["counters"])
+
+
+def main(given: list[str] | None = None) -> int:
+    """The exit status."""
+    parser = command.parser("corpus.counters", __doc__)
+    parser.add_argument("--folder", type=Path, help="with the checkouts")
+    parser.add_argument("--only", default="", help="cases with this text in their names")
+    parser.add_argument("--record", type=Path, nargs="+", metavar="LOG", help="what ncu printed")
+    parser.add_argument("--machine", type=Path, help="JSON: gpu, driver, cuda, ncu, date")
+    parser.add_argument("--cubins", type=Path, help="with NAME.cubin for each case")
+    chosen = parser.parse_args(given)
+    if chosen.record:
+        return _record(chosen)
+    if not chosen.folder:
+        parser.error("--folder is needed")
+    data = json.loads(RECORDED.read_text(encoding="utf-8"))
+    return _report(list(compare(data, chosen.folder, chosen.only)))
+
+
+def _report(compared: list[tuple[str, list[Pair]]]) -> int:
+    if not compared:
+        return NOTHING_COMPARED
+    rows = [
+        [
+            title,
+            f"{sum(pair.equal for pair in found)} of {len(found)}",
+            "; ".join(
+                f"{pair.name} {pair.simulated:,} / {pair.read:,}"
+                for pair in found
+                if not pair.equal
+            ),
+        ]
+        for title, found in compared
+    ]
+    print(text_table(["kernel", "equal", "simulator / Nsight Compute where not"], rows, "lll"))
+    equal = sum(all(pair.equal for pair in found) for _, found in compared)
+    print(f"{equal} of {len(compared)} kernels: all counters equal")
+    return ALL_EQUAL if equal == len(compared) else DIFFERENT
+
+
+def _record(chosen: Any) -> int:
+    cases = [case for one in repositories(CASES) for case in one.cases if case.driver]
+    cubins = sorted(chosen.cubins.glob("*.cubin")) if chosen.cubins else []
+    log = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in chosen.record)
+    rows = recorded_rows(log, cases, {path.stem: read_cubin(path) for path in cubins})
+    commits = {one.name: one.commit for one in repositories(CASES)}
+    data = {
+        "machine": json.loads(chosen.machine.read_text(encoding="utf-8")),
+        "commits": {name: commit for name, commit in commits.items() if _has(rows, name)},
+        "kernels": rows,
+    }
+    write_whole(RECORDED, json.dumps(data, indent=1) + "\n")
+    print(f"{len(rows)} kernels recorded")
+    return ALL_EQUAL if rows else NOTHING_COMPARED
+
+
+def _has(rows: list[dict[str, Any]], repository: str) -> bool:
+    return any(row["case"].startswith(f"{repository} ") for row in rows)
+
+
+if __name__ == "__main__":
+    command.run(main)
