@@ -238,13 +238,14 @@ def _reported(
 
 def _gaps(built: ProgramLibrary, launches: Sequence[Launch]) -> list[str]:
     """What was not run, and all the places that a run might come to."""
+    long = [f"{gap}" for launch in launches for gap in launch.gaps if gap.kind == "long-loop"]
     gaps = [f"{gap}" for launch in launches for gap in launch.gaps if gap.kind == "not-simulated"]
     if gaps:
         gaps += [
             f"{shown(str(place.file))}:{place.line}: {place.what} is not simulated"
             for place in built.not_covered
         ]
-    return gaps
+    return long + gaps
 
 
 def _lost(code: int) -> Finding:
