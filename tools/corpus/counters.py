@@ -53,8 +53,7 @@ COUNTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "thread_store_bytes": ("bytes", ("st.global",)),
 }
 METRICS = {key: metric for key, metric in counters_of("hgemm").items() if key in COUNTED}
-_CASE = re.compile(r"^CASE (\S+)$")
-_PROFILED = re.compile(r"==PROF== Profiling .* - \d+\b")
+_CASE = re.compile(r"(?m)^CASE (\S+)$")
 
 
 @dataclass(frozen=True)
@@ -112,27 +111,19 @@ def pairs(report: sim.ProgramReport, read: dict[str, int]) -> list[Pair]:
     return [Pair(name, found[name], read[name]) for name in COUNTED if name in read]
 
 
-def launches_by_case(log: str) -> dict[str, list[dict[str, Any]]]:
+def launches_by_case(log: str) -> dict[str, dict[str, Any]]:
     """What ncu has profiled while each case ran.
 
     log: what ncu and the program printed, of one process or several, each with its CSV at the end.
+    A case launches one kernel. Raises ValueError for a process with more or fewer.
     """
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, dict[str, Any]] = {}
     for part in re.split(r"(?m)^GROUP .*$", log):
-        owners = list(_owners(part))
-        for owner, launch in zip(owners, parse(part), strict=False):
-            found.setdefault(owner, []).append(launch)
+        names, launches = _CASE.findall(part), parse(part)
+        if len(names) != len(launches):
+            raise ValueError(f"{len(launches)} launches were profiled of {len(names)} cases")
+        found |= dict(zip(names, launches, strict=True))
     return found
-
-
-def _owners(log: str) -> Iterator[str]:
-    """The case of each launch, in order."""
-    case = ""
-    for line in log.splitlines():
-        if begun := _CASE.match(line):
-            case = begun[1]
-        elif _PROFILED.search(line):
-            yield case
 
 
 def recorded_rows(
@@ -143,8 +134,8 @@ def recorded_rows(
     return [
         {
             "case": case.title,
-            "launches": len(found[label(case)]),
-            "counters": _sums(found[label(case)]),
+            "kernel": found[label(case)]["Kernel Name"],
+            "counters": _read(found[label(case)]),
             "widths": widths[label(case)].to_rows() if label(case) in widths else [],
         }
         for case in cases
@@ -152,12 +143,9 @@ def recorded_rows(
     ]
 
 
-def _sums(launches: list[dict[str, Any]]) -> dict[str, int]:
-    return {
-        name: sum(int(launch[metric]) for launch in launches)
-        for name, metric in METRICS.items()
-        if all(isinstance(launch.get(metric), int | float) for launch in launches)
-    }
+def _read(launch: dict[str, Any]) -> dict[str, int]:
+    values = {name: launch.get(metric) for name, metric in METRICS.items()}
+    return {name: int(value) for name, value in values.items() if isinstance(value, int | float)}
 
 
 def compare(data: dict[str, Any], folder: Path, only: str) -> Iterator[tuple[str, list[Pair]]]:

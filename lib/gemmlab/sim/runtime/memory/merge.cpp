@@ -10,7 +10,7 @@ namespace sim {
 namespace {
 
 // Requests whose lanes stand in the same way to each other, by the lowest lane's address: their
-// lanes' addresses differ by one number.
+// lanes' addresses differ by one number. One address stands once in a row.
 using Row = std::map<u32, const Mergeable*>;
 
 u32 address_of_first(const Request& request) {
@@ -49,23 +49,31 @@ u32 taken_together(const Row& row, Row::const_iterator at, u32 width) {
   return 1;
 }
 
+void add_merged(const Row& row, u32 log2_width, std::vector<Mergeable>& result) {
+  for (auto at = row.begin(); at != row.end();) {
+    Mergeable one = *at->second;
+    const u32 count = taken_together(row, at, 1u << log2_width);
+    one.what += u32(__builtin_ctz(count));
+    result.push_back(one);
+    std::advance(at, count);
+  }
+}
+
 }  // namespace
 
 std::vector<Mergeable> merged(const std::vector<Mergeable>& asked) {
-  std::map<std::vector<u32>, Row> rows;
-  for (const Mergeable& one : asked)
-    rows[shape_of(one)].emplace(address_of_first(one.request), &one);
-  std::vector<Mergeable> result;
-  for (const auto& [shape, row] : rows) {
-    const u32 log2_width = shape[0] & 7;
-    for (auto at = row.begin(); at != row.end();) {
-      Mergeable one = *at->second;
-      const u32 count = taken_together(row, at, 1u << log2_width);
-      one.what += u32(__builtin_ctz(count));
-      result.push_back(one);
-      std::advance(at, count);
-    }
+  std::map<std::vector<u32>, std::vector<Row>> rows;  // the second row: asked for once more
+  for (const Mergeable& one : asked) {
+    std::vector<Row>& known = rows[shape_of(one)];
+    const u32 address = address_of_first(one.request);
+    size_t at = 0;
+    while (at < known.size() && known[at].count(address)) ++at;
+    if (at == known.size()) known.emplace_back();
+    known[at].emplace(address, &one);
   }
+  std::vector<Mergeable> result;
+  for (const auto& [shape, known] : rows)
+    for (const Row& row : known) add_merged(row, shape[0] & 7, result);
   return result;
 }
 

@@ -17,7 +17,7 @@ struct Mergeable {
 };
 
 // What the machine code asks for in place of what a warp has asked for between two barriers: each
-// merged request where its lowest address was asked for first.
+// merged request with the instruction that asks for its lowest address.
 std::vector<Mergeable> merged(const std::vector<Mergeable>& asked);
 
 }  // namespace sim
