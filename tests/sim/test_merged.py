@@ -130,6 +130,10 @@ def test_an_exchange_whose_result_is_dropped_is_a_store():
     assert exchanges("counted").status == 0
 
 
+def test_what_a_block_leaves_behind_says_nothing_of_the_next_one():
+    assert exchanges("unfollowed").status == 0
+
+
 def test_one_whose_result_is_taken_reads():
     (found,) = exchanges("taken").findings
     assert (found.kind, found.line) == ("uninitialised-read", line_of(EXCHANGES, "taken"))

@@ -1,12 +1,16 @@
 """Counters of public kernels: what Nsight Compute read on a GPU beside what the simulator counts.
 
     python -m tools.corpus.counters --folder DIR [--only TEXT]     compare with counters.json
-    python -m tools.corpus.counters --record LOG... --machine FILE [--cubins DIR]
+    python -m tools.corpus.counters --record LOG... --machine FILE --cubins DIR
 
-counters.json holds, of each kernel, what ncu counted, and for lines whose loads and stores nvcc has
-merged how wide these are in the machine code. With that the simulator counts as the machine code
-does; no GPU and no nvcc is needed for the comparison. Exit status: 0, all are equal; 1, some
-differ; 2, nothing was compared.
+counters.json holds, of each kernel, what ncu counted, and of each line how wide loads and stores
+are in the machine code. With that the simulator counts what nvcc has merged as the machine code
+does; no GPU and no nvcc is needed for the comparison.
+
+A LOG is what `ncu --csv --page raw` printed of a process that calls the main() of one case after
+the other, each built by nvcc from its files and its driver, and prints "CASE NAME" before it.
+DIR/NAME.cubin is the machine code of the case. Exit status: 0, all are equal; 1, some differ; 2,
+nothing was compared.
 """
 
 from __future__ import annotations
@@ -48,9 +52,6 @@ COUNTED: dict[str, tuple[str, tuple[str, ...]]] = {
     "global_load_sectors": ("sectors", _LOADS),
     "global_store_requests": ("requests", ("st.global",)),
     "global_store_sectors": ("sectors", ("st.global",)),
-    "thread_load_bytes": ("bytes", ("ld.global",)),
-    "thread_copy_bytes": ("bytes", ("cp.async.shared",)),
-    "thread_store_bytes": ("bytes", ("st.global",)),
 }
 METRICS = {key: metric for key, metric in counters_of("hgemm").items() if key in COUNTED}
 _CASE = re.compile(r"(?m)^CASE (\S+)$")
@@ -81,18 +82,11 @@ def counted(lines: Iterable[LineCount]) -> dict[str, int]:
     for line in lines:
         for name, (what, operations) in COUNTED.items():
             if line.op in operations:
-                found[name] += _amount(line, what)
+                found[name] += getattr(line, what)
     return found
 
 
-def _amount(line: LineCount, what: str) -> int:
-    if what == "bytes":
-        return round(line.lanes * line.requests) * line.width_bytes
-    number: int = getattr(line, what)
-    return number
-
-
-def simulate(case: Case, folder: Path, widths: Widths | None) -> sim.ProgramReport:
+def simulate(case: Case, folder: Path, widths: Widths) -> sim.ProgramReport:
     """Run a case. folder: of its repository."""
     files, include = parts(case, folder)
     return sim.program(
@@ -101,7 +95,7 @@ def simulate(case: Case, folder: Path, widths: Widths | None) -> sim.ProgramRepo
         include=include,
         define=case.define,
         seconds=SECONDS,
-        trace=widths or True,
+        trace=widths,
     )
 
 
@@ -129,17 +123,17 @@ def launches_by_case(log: str) -> dict[str, dict[str, Any]]:
 def recorded_rows(
     log: str, cases: Sequence[Case], widths: dict[str, Widths]
 ) -> list[dict[str, Any]]:
-    """A row for each case that was profiled: its name, its counters, its widths."""
+    """A row for each case that was profiled: its name, its counters, whose widths it has."""
     found = launches_by_case(log)
     return [
         {
             "case": case.title,
             "kernel": found[label(case)]["Kernel Name"],
             "counters": _read(found[label(case)]),
-            "widths": widths[label(case)].to_rows() if label(case) in widths else [],
+            "widths": next(name for name, one in widths.items() if one == widths[label(case)]),
         }
         for case in cases
-        if label(case) in found
+        if label(case) in found and label(case) in widths
     ]
 
 
@@ -155,7 +149,7 @@ def compare(data: dict[str, Any], folder: Path, only: str) -> Iterator[tuple[str
         case = known.get(row["case"])
         if case is None or only not in case.title or not (folder / case.repository).is_dir():
             continue
-        widths = Widths.from_rows(row["widths"]) if row["widths"] else None
+        widths = read_table(data["widths"][row["widths"]])
         yield case.title, pairs(simulate(case, folder / case.repository, widths), row["counters"])
 
 
@@ -199,18 +193,34 @@ def _report(compared: list[tuple[str, list[Pair]]]) -> int:
 
 def _record(chosen: Any) -> int:
     cases = [case for one in repositories(CASES) for case in one.cases if case.driver]
-    cubins = sorted(chosen.cubins.glob("*.cubin")) if chosen.cubins else []
+    cubins = sorted(chosen.cubins.glob("*.cubin"))
     log = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in chosen.record)
-    rows = recorded_rows(log, cases, {path.stem: read_cubin(path) for path in cubins})
+    widths = {path.stem: read_cubin(path) for path in cubins}
+    rows = recorded_rows(log, cases, widths)
     commits = {one.name: one.commit for one in repositories(CASES)}
     data = {
         "machine": json.loads(chosen.machine.read_text(encoding="utf-8")),
         "commits": {name: commit for name, commit in commits.items() if _has(rows, name)},
         "kernels": rows,
+        "widths": {row["widths"]: table_text(widths[row["widths"]]) for row in rows},
     }
     write_whole(RECORDED, json.dumps(data, indent=1) + "\n")
     print(f"{len(rows)} kernels recorded")
     return ALL_EQUAL if rows else NOTHING_COMPARED
+
+
+def table_text(widths: Widths) -> list[str]:
+    """A file's lines: "runner.cuh 40: ld.shared 4 16"."""
+    return [f"{file} {line}: {' '.join(map(str, rest))}" for file, line, *rest in widths.to_rows()]
+
+
+def read_table(lines: Sequence[str]) -> Widths:
+    """What `table_text` gave."""
+    # "runner.cuh 40: ld.shared 4 16"
+    rows = (re.fullmatch(r"(\S+) (\d+): (\S+) ([\d ]+)", line) for line in lines)
+    return Widths.from_rows(
+        [row[1], int(row[2]), row[3], *map(int, row[4].split())] for row in rows if row
+    )
 
 
 def _has(rows: list[dict[str, Any]], repository: str) -> bool:

@@ -77,6 +77,7 @@ class RequestCounter {
   void count_access(u32 what, const Request& request, u32 warp);
   void count_merged(u32 warp);
   void count_copy(u32 what, const Request& request, u32 warp);
+  Request as_on_a_gpu(const Request& to) const;
   void add_request(Instruction& all, const Request& request, Cost cost, u32 warp);
   Instruction& instruction(u32 what);
   Instruction& instruction_of_block(u32 what);
