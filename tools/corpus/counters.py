@@ -9,8 +9,9 @@ does; no GPU and no nvcc is needed for the comparison.
 
 A LOG is what `ncu --csv --page raw` printed of a process that calls the main() of one case after
 the other, each built by nvcc from its files and its driver, and prints "CASE NAME" before it.
-DIR/NAME.cubin is the machine code of the case. Exit status: 0, all are equal; 1, some differ; 2,
-nothing was compared.
+DIR/NAME.cubin is the machine code of the case. Which counters of a
+kernel are known to differ stands in its row. Exit status: 0, all others are equal; 1, some are not;
+2, nothing was compared.
 """
 
 from __future__ import annotations
@@ -142,22 +143,25 @@ def _read(launch: dict[str, Any]) -> dict[str, int]:
     return {name: int(value) for name, value in values.items() if isinstance(value, int | float)}
 
 
-def compare(data: dict[str, Any], folder: Path, only: str) -> Iterator[tuple[str, list[Pair]]]:
-    """Each recorded case that is in the corpus, with its counters."""
-    known = {case.title: case for one in repositories(CASES) for case in one.cases}
+def compare(
+    data: dict[str, Any], folder: Path, only: str, cases: Path = CASES
+) -> Iterator[tuple[dict[str, Any], list[Pair]]]:
+    """Each recorded row whose case is in the corpus, with its counters."""
+    known = {case.title: case for one in repositories(cases) for case in one.cases}
     for row in data["kernels"]:
         case = known.get(row["case"])
         if case is None or only not in case.title or not (folder / case.repository).is_dir():
             continue
         widths = read_table(data["widths"][row["widths"]])
-        yield case.title, pairs(simulate(case, folder / case.repository, widths), row["counters"])
+        yield row, pairs(simulate(case, folder / case.repository, widths), row["counters"])
 
 
-def main(given: list[str] | None = None) -> int:
+def main(given: list[str] | None = None, cases: Path = CASES, recorded: Path = RECORDED) -> int:
     """The exit status."""
     parser = command.parser("corpus.counters", __doc__)
     parser.add_argument("--folder", type=Path, help="with the checkouts")
     parser.add_argument("--only", default="", help="cases with this text in their names")
+    parser.add_argument("--accept", action="store_true", help="what differs is as expected now")
     parser.add_argument("--record", type=Path, nargs="+", metavar="LOG", help="what ncu printed")
     parser.add_argument("--machine", type=Path, help="JSON: gpu, driver, cuda, ncu, date")
     parser.add_argument("--cubins", type=Path, help="with NAME.cubin for each case")
@@ -166,29 +170,40 @@ def main(given: list[str] | None = None) -> int:
         return _record(chosen)
     if not chosen.folder:
         parser.error("--folder is needed")
-    data = json.loads(RECORDED.read_text(encoding="utf-8"))
-    return _report(list(compare(data, chosen.folder, chosen.only)))
+    data = json.loads(recorded.read_text(encoding="utf-8"))
+    compared = list(compare(data, chosen.folder, chosen.only, cases))
+    if chosen.accept:
+        for row, found in compared:
+            row["differ"] = [pair.name for pair in found if not pair.equal]
+        write_whole(recorded, json.dumps(data, indent=1) + "\n")
+    return _report(compared)
 
 
-def _report(compared: list[tuple[str, list[Pair]]]) -> int:
+def _report(compared: list[tuple[dict[str, Any], list[Pair]]]) -> int:
     if not compared:
         return NOTHING_COMPARED
     rows = [
         [
-            title,
+            row["case"],
             f"{sum(pair.equal for pair in found)} of {len(found)}",
             "; ".join(
                 f"{pair.name} {pair.simulated:,} / {pair.read:,}"
                 for pair in found
                 if not pair.equal
             ),
+            "as expected" if _as_expected(row, found) else "differs",
         ]
-        for title, found in compared
+        for row, found in compared
     ]
-    print(text_table(["kernel", "equal", "simulator / Nsight Compute where not"], rows, "lll"))
+    head = ["kernel", "equal", "simulator / Nsight Compute where not", "verdict"]
+    print(text_table(head, rows, "llll"))
     equal = sum(all(pair.equal for pair in found) for _, found in compared)
     print(f"{equal} of {len(compared)} kernels: all counters equal")
-    return ALL_EQUAL if equal == len(compared) else DIFFERENT
+    return ALL_EQUAL if all(_as_expected(*one) for one in compared) else DIFFERENT
+
+
+def _as_expected(row: dict[str, Any], found: Sequence[Pair]) -> bool:
+    return [pair.name for pair in found if not pair.equal] == row.get("differ", [])
 
 
 def _record(chosen: Any) -> int:
