@@ -9,7 +9,7 @@ import needs
 import pytest
 
 from gemmlab.sim.program.widths import Widths
-from tools.corpus import counters
+from tools.corpus import counters, table
 from tools.corpus.cases import CASES, repositories
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -114,6 +114,10 @@ def test_a_comparison(tmp_path, capsys, more, differ, status):
     assert counters.main(given, cases, file) == status
     equal = "1 of 1 kernels" if not more else "0 of 1 kernels"
     assert f"{equal}: all counters equal" in capsys.readouterr().out
+
+
+def test_the_page_of_results_is_that_of_the_recording():
+    assert table.PAGE.read_text(encoding="utf-8") == table.page()
 
 
 def test_nothing_to_compare_is_said(tmp_path):

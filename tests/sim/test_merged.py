@@ -12,6 +12,7 @@ import pytest
 from gemmlab import sim
 from gemmlab.core.errors import ArgumentError
 from gemmlab.gpu.toolchain import find_nvcc
+from gemmlab.sim.program.run import Options, run_program, source_of, widths_of
 from gemmlab.sim.program.widths import Widths, read
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -45,8 +46,8 @@ def widths(**found: tuple[int, ...]) -> Widths:
     )
 
 
-def run(which: str, trace: bool | Widths = True) -> sim.ProgramReport:
-    return sim.program(MERGED, arguments=[which], trace=trace)
+def run(which: str, widths: Widths | None = None) -> sim.ProgramReport:
+    return run_program(source_of(MERGED, (), ()), Options([which], widths=widths))
 
 
 def test_without_machine_code_accesses_are_counted_as_written():
@@ -112,14 +113,14 @@ def test_a_cubin_is_read(tmp_path):
     cubin = tmp_path / "merged.cubin"
     command = [find_nvcc(), "-arch=sm_90a", "-cubin", "-lineinfo", str(MERGED), "-o", str(cubin)]
     subprocess.run(command, check=True)
-    report = run("rows", sim.widths_of(cubin))
+    report = run("rows", widths_of(cubin))
     assert accesses(report, "loads") == {16: (4, 32)}
     assert report.notes == ()
 
 
 def test_what_is_no_cubin_is_refused(tmp_path):
     with pytest.raises(ArgumentError, match="cubin: there is no file"):
-        sim.widths_of(tmp_path / "none.cubin")
+        widths_of(tmp_path / "none.cubin")
 
 
 def exchanges(which: str) -> sim.ProgramReport:

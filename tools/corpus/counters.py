@@ -29,6 +29,7 @@ from gemmlab.display.table import text_table
 from gemmlab.measurements.metrics import counters_of
 from gemmlab.record.ncu import parse
 from gemmlab.sim.counts import LineCount
+from gemmlab.sim.program.run import Options, run_program, source_of
 from gemmlab.sim.program.widths import Widths, read_cubin
 
 from .. import command
@@ -90,14 +91,8 @@ def counted(lines: Iterable[LineCount]) -> dict[str, int]:
 def simulate(case: Case, folder: Path, widths: Widths) -> sim.ProgramReport:
     """Run a case. folder: of its repository."""
     files, include = parts(case, folder)
-    return sim.program(
-        files,
-        arguments=case.arguments,
-        include=include,
-        define=case.define,
-        seconds=SECONDS,
-        trace=widths,
-    )
+    options = Options(case.arguments, seconds=SECONDS, widths=widths)
+    return run_program(source_of(files, include, case.define), options)
 
 
 def pairs(report: sim.ProgramReport, read: dict[str, int]) -> list[Pair]:
@@ -210,7 +205,9 @@ def _record(chosen: Any) -> int:
     cases = [case for one in repositories(CASES) for case in one.cases if case.driver]
     cubins = sorted(chosen.cubins.glob("*.cubin"))
     log = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in chosen.record)
-    widths = {path.stem: read_cubin(path) for path in cubins}
+    files = {path.resolve() for path in cubins}  # one may be that of several cases
+    known = {file: read_cubin(file) for file in files}
+    widths = {path.stem: known[path.resolve()] for path in cubins}
     rows = recorded_rows(log, cases, widths)
     commits = {one.name: one.commit for one in repositories(CASES)}
     data = {

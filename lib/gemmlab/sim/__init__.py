@@ -56,7 +56,7 @@ from .journal import EVENTS, VALUES
 from .module import SimModule, open_module
 
 # A verb has the name of the package that it stands in: `sim.program` means the verb.
-from .program import LoadedKernel, ProgramReport, load, program, widths_of
+from .program import LoadedKernel, ProgramReport, load, program
 from .samples import Sample
 from .source import SimSource
 from .trace import Trace
@@ -75,7 +75,6 @@ __all__ = [
     "load",
     "program",
     "trace",
-    "widths_of",
 ]
 
 _FUNCTION = re.compile(r"[A-Za-z_][\w:]*(<.*>)?")  # perhaps with a template's arguments

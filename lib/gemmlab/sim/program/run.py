@@ -36,7 +36,10 @@ _GRACE = 15.0  # seconds that the process has beyond the program's time, to coun
 
 @dataclass(frozen=True)
 class Options:
-    """How a program is run. Those of `program`; echo: gets what it prints, while it prints."""
+    """How a program is run. Those of `program`; echo: gets what it prints, while it prints.
+
+    widths: of its machine code (`widths_of`): what nvcc has merged is counted as it is there.
+    """
 
     arguments: Sequence[str] = ()
     kernel: str = ""
@@ -53,22 +56,19 @@ def program(
     include: Sequence[str | Path] = (),
     define: Mapping[str, object] | Sequence[str] = (),
     kernel: str = "",
-    trace: bool | Widths = True,
+    trace: bool = True,
     seconds: float = SECONDS,
 ) -> ProgramReport:
     """Compile a CUDA program as it is, run its main(), and look at each of its launches.
 
     files: its .cu file, or several that are linked. arguments: of main(). include: folders of its
     headers. define: macros, {"N": 64} or ["N=64"]. kernel: report the launches of this one only.
-    trace: count, and look for races; without it only what stops a kernel is found. With the widths
-    of its machine code (`widths_of`) what nvcc has merged is counted as it is there. seconds: that
-    it may run.
+    trace: count, and look for races; without it only what stops a kernel is found. seconds: that it
+    may run.
     Raises ArgumentError for a file or kernel that is not there, NotRunnableError (a BuildError)
     with all reasons, BackendError without g++.
     """
-    widths = trace if isinstance(trace, Widths) else None
-    traced = widths is not None or checks.flag("trace", trace)
-    options = Options(arguments, kernel, traced, seconds, widths=widths)
+    options = Options(arguments, kernel, checks.flag("trace", trace), seconds)
     return run_program(source_of(files, include, define), options)
 
 
@@ -114,7 +114,7 @@ def checked_seconds(seconds: float) -> float:
 
 
 def widths_of(cubin: str | Path) -> Widths:
-    """How wide the loads and stores of a cubin are, line by line, for `program(trace=...)`.
+    """How wide the loads and stores of a cubin are, line by line, for `Options`.
 
     cubin: of the program's file, made with nvcc -cubin -lineinfo for the GPU in question. Raises
     ArgumentError if there is no such file, or it says nothing; BackendError without nvdisasm.
