@@ -20,7 +20,8 @@ PAGE = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Public kernels on the simulator
 
 Made by `python -m tools.corpus.table`. Each kernel is compiled unchanged from its public repository
-and run with whole numbers for operands, and its result is compared exactly. *Findings* are those that are expected:
+and run with whole numbers for operands, and its result is compared exactly. *Findings* are those
+that are expected:
 `cases.toml` says what each is, and where a rule is stricter than PTX. *Counters* are shared and
 global requests, wavefronts, sectors and instructions, by the simulator and by Nsight Compute on an
 {gpu} (driver {driver}, CUDA {cuda}, {date}). The simulator has the widths of the machine code, so
