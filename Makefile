@@ -232,6 +232,7 @@ campaign: mutants fuzz
 	$(MAKE) --no-print-directory test-notebooks SOLUTIONS=--all-solutions
 	$(if $(CORPUS),$(PY) -m tools.corpus --folder $(CORPUS))
 	$(if $(CORPUS),$(PY) -m tools.corpus.removed --folder $(CORPUS) --record)
+	$(if $(CORPUS),$(PY) -m tools.corpus.counters --folder $(CORPUS))
 
 mutants: test-env
 	$(PY) -m tools.mutants --full

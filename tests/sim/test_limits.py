@@ -87,6 +87,22 @@ def test_the_gpu_has_the_same_attributes():
     }
 
 
+def test_the_gpu_has_the_same_properties():
+    recorded = json.loads(RECORDED.read_text())["properties"]
+    one = re.findall(r"X\((?:int|unsigned|size_t), (\w+), (\d+)\)", DEVICE.read_text())
+    several = re.findall(r"X\((\w+), \d, ([\d, ]+)\)", DEVICE.read_text())
+    sizes = {
+        f"{name}[{i}]": int(value)
+        for name, values in several
+        if not name.startswith("cuda")
+        for i, value in enumerate(values.split(", "))
+    }
+    assert len(one) > 50 and len(sizes) > 30
+    ours = {name: int(value) for name, value in one} | sizes
+    missing = {"name", "totalGlobalMem", "multiProcessorCount"}  # the simulator's own
+    assert {key: value for key, value in recorded.items() if key not in missing} == ours
+
+
 @pytest.mark.skipif(not CUDA_HEADER.exists(), reason="CUDA's headers are not installed")
 def test_numbers_are_those_of_cudas_header():
     ours = re.findall(r"X\((cuda\w+), (\d+),", DEVICE.read_text())

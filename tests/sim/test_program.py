@@ -39,7 +39,11 @@ def broken():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["host_api", "inline_ptx", "groups", "grids", "foreign", "textures", "wmma_types"]
+    "name",
+    [
+        *("host_api", "inline_ptx", "groups", "grids", "foreign", "textures", "wmma_types"),
+        "cluster_arrive",
+    ],
 )
 def test_correct_programs_are_clean(name):
     arguments = [] if name == "grids" else ["a"]

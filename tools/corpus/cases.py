@@ -12,7 +12,7 @@ CASES = Path(__file__).with_name("cases.toml")
 DRIVERS = Path(__file__).with_name("drivers")
 _KEYS = {
     *("name", "driver", "files", "include", "define", "arguments", "runs", "variants", "expect"),
-    *("lacks", "prints"),
+    *("each", "lacks", "prints"),
 }
 
 
@@ -76,7 +76,10 @@ def repositories(file: Path = CASES) -> list[Repository]:
 
 
 def _cases(repository: str, group: dict[str, Any]) -> Iterator[Case]:
-    """A case for each variant of a group; "{}" in its texts stands for the variant's name."""
+    """A case for each variant of a group; "{}" in its texts stands for the variant's name.
+
+    each.<variant>: macros of this variant alone.
+    """
     if unknown := set(group) - _KEYS:
         raise ValueError(f"{repository}: there is no key {', '.join(sorted(unknown))}")
     for variant in group["variants"]:
@@ -94,7 +97,7 @@ def _cases(repository: str, group: dict[str, Any]) -> Iterator[Case]:
             group.get("driver", ""),
             files=texts("files"),
             include=texts("include"),
-            define=texts("define"),
+            define=(*texts("define"), *group.get("each", {}).get(variant, ())),
             arguments=texts("arguments"),
             expected=expected,
             lacks=lacks,

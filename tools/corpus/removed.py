@@ -26,7 +26,7 @@ from gemmlab.sim import build
 from gemmlab.sim.program import rewrite
 from gemmlab.sim.program.blockers import NotRunnableError
 from gemmlab.sim.program.build import build_program
-from gemmlab.sim.program.run import execute, source_of
+from gemmlab.sim.program.run import Options, execute, source_of
 from tools.mutants.code import Code
 from tools.mutants.mutants import Mutant, numbered
 
@@ -137,7 +137,7 @@ def judged(case: Case, folder: Path, changed: dict[str, str], known: set[tuple])
         except NotRunnableError as error:
             return {"verdict": "compile", "said": str(error.blockers[0])}
         try:
-            report = execute(source, built, case.arguments, (SECONDS, True))
+            report = execute(source, built, Options(case.arguments, seconds=SECONDS))
         finally:
             build.STORE.remove(built.library.stem)
     found = {(one.kind, Path(one.file or "").name, one.line): str(one) for one in report.findings}

@@ -21,7 +21,7 @@ from gemmlab.sim.build import INCLUDE
 from .. import command
 
 RECORDED = Path(__file__).resolve().parents[2] / "tests/sim/recorded/launches.json"
-ATTRIBUTE = re.compile(r"[XY]\((cudaDevAttr\w+), (\d+), \d+\)")
+ATTRIBUTE = re.compile(r"X\((cudaDevAttr\w+), (\d+), \d+\)")
 
 
 def attributes() -> dict[str, int]:

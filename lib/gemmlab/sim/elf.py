@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from bisect import bisect_left, bisect_right
+from collections.abc import Collection
 from dataclasses import dataclass
 
 # include/gemmlab_sim/qualifiers.h turns __launch_bounds__(N) into N one-instruction "nop"s before
@@ -13,6 +14,8 @@ _BOUNDS_SECTION = "__patchable_function_entries"
 # Where include/gemmlab_sim/qualifiers.h notes a kernel's __cluster_dims__: how far from here it is,
 # and the three numbers.
 _CLUSTERS_SECTION, _CLUSTER_ENTRY = "gemmlab_clusters", struct.Struct("<iIII")
+# How the name of a function's local begins, and each part of the function's name in it.
+_LOCAL, _LENGTH = re.compile(r"_ZZ(?:N|L)?"), re.compile(r"\d+")
 _NOP_BYTES = {"EM_X86_64": 1, "EM_AARCH64": 4}
 
 
@@ -48,8 +51,11 @@ class KernelFacts:
     cluster_z: int = 0
 
 
-def read_facts(elf) -> tuple[KernelFacts, ...]:
-    """Facts of every function that has any."""
+def read_facts(elf, kernels: Collection[str] = ()) -> tuple[KernelFacts, ...]:
+    """Facts of every function that has any.
+
+    kernels: names. One that is launched stands alone; arrays of one that does not belong to none.
+    """
     symbols = list(elf.get_section_by_name(".symtab").iter_symbols())
     functions = {
         s["st_value"]: s.name for s in symbols if s["st_info"]["type"] == "STT_FUNC" and s.name
@@ -62,7 +68,11 @@ def read_facts(elf) -> tuple[KernelFacts, ...]:
     bounds = _bounds(elf, sorted(functions))
     clusters = _clusters(elf, sorted(functions))
     owned = {name: _owner(name, set(functions.values())) for name in arrays}
-    shared = sum(size for name, size in arrays.items() if owned[name] is None and name != "smem")
+    shared = sum(
+        size
+        for name, size in arrays.items()
+        if owned[name] is None and name != "smem" and _function_of(name) not in kernels
+    )
     facts = []
     for offset, function in functions.items():
         own = sum(size for name, size in arrays.items() if owned[name] == function)
@@ -90,6 +100,17 @@ def _owner(array: str, functions: set[str]) -> str | None:
     if not array.startswith("_ZZ"):
         return None
     return next((f for f in functions if array.startswith(f"_ZZ{f[2:]}E")), None)
+
+
+def _function_of(array: str) -> str:
+    """The name of the function whose local an array is, without scopes; "" if it is no local."""
+    found = _LOCAL.match(array)
+    at, name = (found.end(), "") if found else (len(array), "")
+    while length := _LENGTH.match(array, at):
+        start = length.end()
+        at = start + int(length[0])
+        name = array[start:at]
+    return name
 
 
 def _bounds(elf, functions: list[int]) -> dict[int, int]:

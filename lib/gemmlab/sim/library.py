@@ -37,6 +37,8 @@ class Runtime:
         self.module.restype = self.allocate.restype = ctypes.c_void_p
         self.allocate.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
         self.free_all = library.gemmlab_sim_free_all
+        self.widths = library.gemmlab_sim_widths
+        self.widths.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
         self.begin = library.gemmlab_sim_begin
         self.begin.argtypes = [
             *(ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_double),

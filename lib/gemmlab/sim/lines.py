@@ -91,22 +91,22 @@ class LineTable:
         )
 
 
-def read_library(path: Path) -> LineTable:
-    """The table of a library that was compiled with -g1."""
+def read_library(path: Path, kernels: Collection[str] = ()) -> LineTable:
+    """The table of a library that was compiled with -g1. kernels: names of those in its source."""
     from elftools.elf.elffile import ELFFile
 
     places: dict[int, tuple[Frame, ...]] = {}
     with path.open("rb") as file:
         elf = ELFFile(file)
         arrays = tuple(_shared_arrays(elf))
-        kernels, order = read_facts(elf), (has_plain_order(elf), communicates(elf))
+        facts, order = read_facts(elf, kernels), (has_plain_order(elf), communicates(elf))
         dwarf = elf.get_dwarf_info(relocate_dwarf_sections=False)  # a library has its addresses
         for unit in dwarf.iter_CUs():
             places.update(_unit_places(dwarf, unit))
     numbers: dict[tuple[Frame, ...], int] = {}
     starts = tuple(sorted(places))
     sites = tuple(numbers.setdefault(places[start], len(numbers)) for start in starts)
-    return LineTable(starts, sites, tuple(numbers), arrays, kernels, *order)
+    return LineTable(starts, sites, tuple(numbers), arrays, facts, *order)
 
 
 def shared_arrays(compiled: Path) -> dict[str, bool]:

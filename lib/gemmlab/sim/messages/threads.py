@@ -172,6 +172,14 @@ def _division_by_zero(row: RawFinding, line: str, other: str) -> str:
     return f"{who(row)} divides an integer by zero; check the divisor"
 
 
+def _long_loop(row: RawFinding, line: str, other: str) -> str:
+    return (
+        f"{who(row)} has been in a loop at {line} for {row.number[0] / 1000:g} s, in which atomics "
+        "still change memory: whether it ends is not known, and the launch was stopped. Let the "
+        "loop do less, or give it longer (GEMMLAB_SIM_BUDGET_S sets the seconds)"
+    )
+
+
 def _endless_loop(row: RawFinding, line: str, other: str) -> str:
     if row.role == _INITIALISER:
         return f"{who(row)} is in a loop without end; let the loop end"
@@ -261,4 +269,5 @@ KINDS = (
     ("ended", True, _ended),
     ("exception", True, _thrown),
     ("endless-loop", True, _many_launches),
+    ("long-loop", True, _long_loop),
 )

@@ -7,6 +7,6 @@ that; `report` says what came of it. `load` is for a kernel alone.
 
 from .load import LoadedKernel, load
 from .report import ProgramReport
-from .run import program
+from .run import program, widths_of
 
-__all__ = ["LoadedKernel", "ProgramReport", "load", "program"]
+__all__ = ["LoadedKernel", "ProgramReport", "load", "program", "widths_of"]

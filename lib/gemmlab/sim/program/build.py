@@ -100,7 +100,9 @@ def build_program(source: Source) -> ProgramLibrary:
         attempt = _Attempt(source, changed, work)
         with busy(f"Compiling {source.name} for the simulator"):
             built = _compile(attempt, base)
-        (work / f"{name}.lines.json").write_text(read_library(built).to_json())
+        (work / f"{name}.lines.json").write_text(
+            read_library(built, attempt.changed.kernels).to_json()
+        )
         (work / f"{name}.missing").write_text("\n".join(attempt.missing))
         built.rename(work / f"{name}.so")
 

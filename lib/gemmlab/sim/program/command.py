@@ -12,7 +12,7 @@ from ...core.console import Group, ended, json_option, print_json
 from ...core.errors import BackendError
 from .blockers import NotRunnableError, listed
 from .report import CANNOT_RUN, write_page
-from .run import SECONDS, Options, run_program, source_of
+from .run import SECONDS, Options, run_program, source_of, widths_of
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -33,6 +33,11 @@ def main() -> None:
     show_default=True,
     help="The longest time that the program may run.",
 )
+@click.option(
+    "--cubin",
+    type=click.Path(dir_okay=False),
+    help="Of nvcc -cubin -lineinfo: count loads that it merges as its machine code does.",
+)
 @click.option("--html", type=click.Path(dir_okay=False), help="Also write an HTML report.")
 @json_option
 def simulate(
@@ -42,6 +47,7 @@ def simulate(
     trace: bool,
     kernel: str,
     seconds: float,
+    cubin: str | None,
     html: str | None,
     as_json: bool,
 ) -> None:
@@ -54,7 +60,8 @@ def simulate(
     sources = sources[: _leading(files, sources)] or list(files[:1])
     try:
         echo = None if as_json else _echo
-        options = Options(files[len(sources) :], kernel, trace, seconds, echo)
+        widths = widths_of(cubin) if cubin else None
+        options = Options(files[len(sources) :], kernel, trace, seconds, echo, widths)
         report = run_program(source_of(sources, include, define), options)
     except NotRunnableError as error:
         if as_json:

@@ -18,6 +18,9 @@ _CLUSTER = re.compile(r"\b__cluster_dims__\s*(?=\()")
 _ARCHITECTURE = re.compile(
     r"^[ \t]*#[ \t]*(?:el)?if\b(?=.*__CUDA_ARCH__\b\W*[<>=])(?!.*!\s*defined).*$", re.MULTILINE
 )
+# An exchange at the start of a statement.
+_EXCHANGE = re.compile(r"(?:(?<=[;{})])|(?<=\belse)|(?<=\bdo))\s*(?<!\w)(atomicExch)\s*(?=\()")
+_CONDITION = re.compile(r"\b(?:if|for|while)\s*(?:constexpr\s*)?$")
 _NAME = re.compile(r"[\w:]")
 # A launch by an array of pointers, of a kernel that is cast to void*.
 _UNTYPED = re.compile(
@@ -66,6 +69,7 @@ def edits_of(text: str) -> tuple[list[Edit], list[Unknown]]:
         Edit(*found.span(), "__attribute__((noinline))") for found in _NOINLINE.finditer(code)
     ]
     edits += _cluster_sizes(text, code)
+    edits += _dropped_exchanges(code)
     for line in _ARCHITECTURE.finditer(code):
         edits += [
             Edit(line.start() + found.start(), line.start() + found.end(), "GEMMLAB_CUDA_ARCH")
@@ -85,6 +89,19 @@ def _asm(text: str, code: str) -> tuple[list[Edit], list[Unknown]]:
         if result.unknown:
             unknown.append(Unknown(line_at(text, found.start()), result.unknown))
     return edits, unknown
+
+
+def _dropped_exchanges(code: str) -> Iterator[Edit]:
+    """atomicExch(...); is a store: nobody looks at what was there before."""
+    for found in _EXCHANGE.finditer(code):
+        end = closing(code, found.end())
+        before = _skip_back(code, found.start())
+        if code[before - 1] == ")":  # of a condition, or of a cast or call, which takes the result
+            opened = _opened(code, before - 1, "(", ")")
+            if not _CONDITION.search(code[:opened]):
+                continue
+        if end > 0 and code[end + 1 :].lstrip().startswith(";"):
+            yield Edit(*found.span(1), "gemmlab_replace")
 
 
 def _launches(code: str) -> Iterator[Edit]:

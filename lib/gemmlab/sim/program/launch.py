@@ -12,7 +12,7 @@ from ..trace import Findings
 from ..view import as_html, as_text
 
 # What ends a run without being a mistake of the kernel's.
-INCOMPLETE = ("not-simulated", "cancelled")
+INCOMPLETE = ("not-simulated", "cancelled", "long-loop")
 
 
 @dataclass(frozen=True)

@@ -117,8 +117,12 @@ class LoadedKernel:
         with tempfile.TemporaryDirectory(prefix="gemmlab-load-") as work:
             file = Path(work) / "arguments"
             file.write_bytes(_written(sizes, shared, values))
-            how = (run.checked_seconds(seconds), checks.flag("trace", trace))
-            report = run.execute(self._source, self._built, [str(file)], how)
+            options = run.Options(
+                [str(file)],
+                trace=checks.flag("trace", trace),
+                seconds=run.checked_seconds(seconds),
+            )
+            report = run.execute(self._source, self._built, options)
             if report.exit_status:
                 raise ArgumentError(f"{self.name}: {report.output.strip()}; {len(values)} given")
             if not report.launches or report.exit_status is None:

@@ -25,6 +25,7 @@ from ..lines import LineTable
 from ..module import SMS, register
 from .collect import Places, host_findings, launches_of
 from .request import Request
+from .widths import Widths
 
 _LEFT_ALONE = 5.0  # seconds that what was cancelled has to end
 _POLL = 0.02
@@ -58,6 +59,11 @@ class _Run:
         library = ctypes.CDLL(self._request.library)
         entry = library.gemmlab_sim_entry
         handle = register(runtime, self._table, entry)
+        if self._request.widths:
+            widest = Widths.from_rows(self._request.widths).by_site(
+                self._table, frozenset(self._request.sources)
+            )
+            runtime.widths(handle, widest, len(widest))
         runtime.begin(
             handle, int(self._request.traced), self._request.threads, budget_seconds(), SMS, 0
         )

@@ -13,6 +13,7 @@ class Request:
     """name: argv[0]. library, runtime, lines: paths. sources: the user's files. arguments: of main.
 
     seconds: that it may take. traced: count and look for races. answer: the file to write.
+    widths: of the machine code (Widths.to_rows), if it is known.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Request:
     traced: bool
     threads: int
     answer: str
+    widths: tuple[tuple[str | int, ...], ...] = ()
 
     def to_json(self) -> str:
         """On one line."""

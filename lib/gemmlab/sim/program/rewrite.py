@@ -14,6 +14,10 @@ from .edits import Edit, Unknown, apply, edits_of
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _HAS_MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(|\bvoid\s+main\s*\(")
+# The name after __global__, past a return type and words such as __launch_bounds__(256).
+_KERNEL = re.compile(
+    r"__global__\s+(?:(?:__\w+__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|[\w:]+)\s+)+(\w+)\s*\("
+)
 
 
 @dataclass(frozen=True)
@@ -29,11 +33,12 @@ class NotCovered:
 class Rewritten:
     """Copies by original file, in the order in which they were found.
 
-    texts: what was made of each. uses_ptx: some file has inline PTX.
+    texts: what was made of each. kernels: names of the __global__ functions.
     """
 
     texts: dict[Path, str] = field(default_factory=dict)
     copies: dict[Path, str] = field(default_factory=dict)
+    kernels: set[str] = field(default_factory=set)
     not_covered: list[NotCovered] = field(default_factory=list)
     has_main: bool = False
 
@@ -70,7 +75,9 @@ def _visit(file: Path, folders: Sequence[Path], known: Path, result: Rewritten) 
     edits, unknown = edits_of(text)
     edits += _includes(text, file, folders, known, result)
     result.not_covered += [_place(file, one) for one in unknown]
-    result.has_main = result.has_main or bool(_HAS_MAIN.search(masked(text)))
+    code = masked(text)
+    result.has_main = result.has_main or bool(_HAS_MAIN.search(code))
+    result.kernels |= set(_KERNEL.findall(code))
     result.texts[file] = f'#line 1 "{file}"\n{apply(text, edits)}'
     return result.copies[file]
 

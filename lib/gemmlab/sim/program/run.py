@@ -27,6 +27,7 @@ from .collect import shown
 from .launch import Launch
 from .report import ProgramReport, returned
 from .request import Request
+from .widths import Widths, read_cubin
 
 SECONDS = 60.0
 _MOST_OUTPUT = 1 << 20  # characters that are kept
@@ -35,13 +36,17 @@ _GRACE = 15.0  # seconds that the process has beyond the program's time, to coun
 
 @dataclass(frozen=True)
 class Options:
-    """How a program is run. Those of `program`; echo: gets what it prints, while it prints."""
+    """How a program is run. Those of `program`; echo: gets what it prints, while it prints.
+
+    widths: of its machine code (`widths_of`): what nvcc has merged is counted as it is there.
+    """
 
     arguments: Sequence[str] = ()
     kernel: str = ""
     trace: bool = True
     seconds: float = SECONDS
     echo: Callable[[str], None] | None = None
+    widths: Widths | None = None
 
 
 def program(
@@ -71,8 +76,7 @@ def run_program(source: Source, options: Options) -> ProgramReport:
     """What `program` does, of a source that was checked."""
     seconds = checked_seconds(options.seconds)
     built = build_program(source)
-    how = (seconds, options.trace)
-    report = execute(source, built, options.arguments, how, options.echo)
+    report = execute(source, built, replace(options, seconds=seconds))
     return _only(report, options.kernel) if options.kernel else report
 
 
@@ -109,14 +113,20 @@ def checked_seconds(seconds: float) -> float:
     return checks.seconds("seconds", seconds)
 
 
-def execute(
-    source: Source,
-    built: ProgramLibrary,
-    given: Sequence[str],
-    how: tuple[float, bool],
-    echo: Callable[[str], None] | None = None,
-) -> ProgramReport:
-    """Run what was compiled. given: main()'s arguments. how: seconds, and whether to count."""
+def widths_of(cubin: str | Path) -> Widths:
+    """How wide the loads and stores of a cubin are, line by line, for `Options`.
+
+    cubin: of the program's file, made with nvcc -cubin -lineinfo for the GPU in question. Raises
+    ArgumentError if there is no such file, or it says nothing; BackendError without nvdisasm.
+    """
+    path = checks.file_path("cubin", cubin).resolve()
+    if not path.is_file():
+        raise ArgumentError(f"cubin: there is no file {shown(str(path))}; name one that nvcc made")
+    return read_cubin(path)
+
+
+def execute(source: Source, built: ProgramLibrary, options: Options) -> ProgramReport:
+    """Run what was compiled."""
     with tempfile.TemporaryDirectory(prefix="gemmlab-sim-") as work:
         answer = Path(work) / "answer.json"
         request = Request(
@@ -125,14 +135,19 @@ def execute(
             runtime=str(built.runtime),
             lines=str(built.library.with_suffix(".lines.json")),
             sources=tuple(map(str, built.sources)),
-            arguments=tuple(map(str, given)),
-            seconds=how[0],
-            traced=how[1],
+            arguments=tuple(map(str, options.arguments)),
+            seconds=options.seconds,
+            traced=options.trace,
             threads=len(os.sched_getaffinity(0)),
             answer=str(answer),
+            widths=tuple(map(tuple, options.widths.to_rows())) if options.widths else (),
         )
-        output, ended = _execute(request, echo)
-        return _reported(source, built, _read(answer), (output, ended))
+        output, ended = _execute(request, options.echo)
+        report = _reported(source, built, _read(answer), (output, ended))
+    if not options.widths:
+        return report
+    lines = [line for launch in report.launches for line in launch.lines]
+    return replace(report, notes=(*report.notes, *options.widths.unlike(lines)))
 
 
 def _execute(request: Request, echo: Callable[[str], None] | None) -> tuple[str, int]:
@@ -223,13 +238,14 @@ def _reported(
 
 def _gaps(built: ProgramLibrary, launches: Sequence[Launch]) -> list[str]:
     """What was not run, and all the places that a run might come to."""
+    long = [f"{gap}" for launch in launches for gap in launch.gaps if gap.kind == "long-loop"]
     gaps = [f"{gap}" for launch in launches for gap in launch.gaps if gap.kind == "not-simulated"]
     if gaps:
         gaps += [
             f"{shown(str(place.file))}:{place.line}: {place.what} is not simulated"
             for place in built.not_covered
         ]
-    return gaps
+    return long + gaps
 
 
 def _lost(code: int) -> Finding:

@@ -93,6 +93,12 @@ const void* gemmlab_sim_module(uintptr_t address, const uint32_t* starts, const 
   return sim::session.modules.back().get();
 }
 
+// To be called after gemmlab_sim_module: Module::widest, `count` bytes.
+void gemmlab_sim_widths(const void* module, const uint8_t* widest, size_t count) {
+  auto& found = *static_cast<sim::Module*>(const_cast<void*>(module));
+  found.widest.assign(widest, widest + count);
+}
+
 void* gemmlab_sim_allocate(size_t bytes, size_t lead) { return sim::arena.allocate(bytes, lead); }
 // The address by which a request names this place in global memory.
 uint32_t gemmlab_sim_offset(uintptr_t address) { return uint32_t(sim::arena.offset_of(address)); }

@@ -5,6 +5,7 @@
 #include "memory/banks.cpp"
 #include "memory/copies.cpp"
 #include "memory/samples.cpp"
+#include "memory/merge.cpp"
 #include "memory/requests.cpp"
 #include "memory/journal.cpp"
 #include "order/clocks.cpp"

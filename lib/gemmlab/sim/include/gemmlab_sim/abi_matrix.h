@@ -42,6 +42,7 @@ enum SimAtomic : unsigned {
   SIM_ATOMIC_XOR,
   SIM_ATOMIC_EXCHANGE,
   SIM_ATOMIC_COMPARE,
+  SIM_ATOMIC_REPLACE,  // an exchange of which nobody takes the result: a store
 };
 
 enum SimAtomicType : unsigned {

@@ -1,6 +1,7 @@
 // Atomic operations on global and shared memory.
 #pragma once
 #include <cstring>
+#include <type_traits>
 
 #include "abi_matrix.h"
 #include "vector_types.h"
@@ -44,6 +45,16 @@ GEMMLAB_ATOMIC_INTEGERS(atomicOr, SIM_ATOMIC_OR)
 GEMMLAB_ATOMIC_INTEGERS(atomicXor, SIM_ATOMIC_XOR)
 GEMMLAB_ATOMIC_INTEGERS(atomicExch, SIM_ATOMIC_EXCHANGE)
 GEMMLAB_ATOMIC(atomicExch, SIM_ATOMIC_EXCHANGE, float, SIM_ATOMIC_F32)
+
+// What program/edits.py makes of an atomicExch whose result is dropped.
+template <class T>
+__forceinline__ void gemmlab_replace(T* address, decltype(atomicExch((T*)nullptr, T())) value) {
+  constexpr SimAtomicType type = std::is_same<T, int>::value        ? SIM_ATOMIC_I32
+                                 : std::is_same<T, unsigned>::value ? SIM_ATOMIC_U32
+                                 : std::is_same<T, float>::value    ? SIM_ATOMIC_F32
+                                                                    : SIM_ATOMIC_U64;
+  gemmlab_sim::atomic<T>(SIM_ATOMIC_REPLACE, type, address, value);
+}
 
 __forceinline__ int atomicSub(int* address, int value) { return atomicAdd(address, -value); }
 __forceinline__ unsigned atomicSub(unsigned* address, unsigned value) {

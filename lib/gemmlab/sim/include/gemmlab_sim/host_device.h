@@ -61,21 +61,23 @@ inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) 
 struct cudaUUID_t {
   char bytes[16];
 };
-// Of CUDA's fields those that programs ask for; an H200's.
+// CUDA's fields, and those that CUDA 13 has taken out and older programs ask for; an H200's.
 struct cudaDeviceProp {
   char name[256];
-  size_t totalGlobalMem, sharedMemPerBlock, totalConstMem, textureAlignment;
-  size_t sharedMemPerMultiprocessor, sharedMemPerBlockOptin, reservedSharedMemPerBlock, memPitch;
-  int regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock;
-  int maxThreadsDim[3], maxGridSize[3];
-  int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor;
-  int clockRate, memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize;
-  int concurrentKernels, asyncEngineCount, canMapHostMemory, integrated, unifiedAddressing;
-  int managedMemory, concurrentManagedAccess, cooperativeLaunch, clusterLaunch, deviceOverlap;
-  int accessPolicyMaxWindowSize, isMultiGpuBoard, pageableMemoryAccess, tccDriver;
-  int hostNativeAtomicSupported, computePreemptionSupported, streamPrioritiesSupported;
   cudaUUID_t uuid;
-  int computeMode, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, kernelExecTimeoutEnabled;
+  char luid[8];
+  unsigned luidDeviceNodeMask;
+  size_t totalGlobalMem;
+#define GEMMLAB_FIELD(type, name, value) type name;
+#define GEMMLAB_FIELDS(name, count, ...) int name[count];
+  GEMMLAB_DEVICE_PROPERTIES(GEMMLAB_FIELD)
+  GEMMLAB_DEVICE_SIZES(GEMMLAB_FIELDS)
+#undef GEMMLAB_FIELD
+#undef GEMMLAB_FIELDS
+  int multiProcessorCount, pciBusID, pciDeviceID, pciDomainID;
+  int multiGpuBoardGroupID, deviceNumaId, hostNumaId;
+  unsigned gpuPciDeviceID, gpuPciSubsystemID;
+  int clockRate, memoryClockRate, deviceOverlap, computeMode, kernelExecTimeoutEnabled;
 };
 
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
@@ -85,30 +87,22 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int devic
   *properties = {};
   cudaDeviceProp& p = *properties;
   std::strcpy(p.name, "gemmlab's simulator of an NVIDIA H200");
+  // As much as it has: an H200 has 150,109,880,320 bytes.
   p.totalGlobalMem = (size_t(1) << 31) - (size_t(1) << 20);
+#define GEMMLAB_VALUE(type, name, value) p.name = value;
+#define GEMMLAB_VALUES(name, count, ...)        \
+  {                                             \
+    const int values[count] = {__VA_ARGS__};    \
+    std::memcpy(p.name, values, sizeof values); \
+  }
+  GEMMLAB_DEVICE_PROPERTIES(GEMMLAB_VALUE)
+  GEMMLAB_DEVICE_SIZES(GEMMLAB_VALUES)
+#undef GEMMLAB_VALUE
+#undef GEMMLAB_VALUES
   const auto of = gemmlab_sim::device_attribute;
-  p.sharedMemPerBlock = size_t(of(cudaDevAttrMaxSharedMemoryPerBlock));
-  p.sharedMemPerBlockOptin = size_t(of(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-  p.sharedMemPerMultiprocessor = size_t(of(cudaDevAttrMaxSharedMemoryPerMultiprocessor));
-  p.reservedSharedMemPerBlock = size_t(of(cudaDevAttrReservedSharedMemoryPerBlock));
-  p.totalConstMem = 65536, p.textureAlignment = 512, p.memPitch = 2147483647;
-  p.regsPerBlock = of(cudaDevAttrMaxRegistersPerBlock);
-  p.regsPerMultiprocessor = of(cudaDevAttrMaxRegistersPerMultiprocessor);
-  p.warpSize = known, p.maxThreadsPerBlock = of(cudaDevAttrMaxThreadsPerBlock);
-  p.maxThreadsDim[0] = of(cudaDevAttrMaxBlockDimX), p.maxGridSize[0] = of(cudaDevAttrMaxGridDimX);
-  p.maxThreadsDim[1] = of(cudaDevAttrMaxBlockDimY), p.maxGridSize[1] = of(cudaDevAttrMaxGridDimY);
-  p.maxThreadsDim[2] = of(cudaDevAttrMaxBlockDimZ), p.maxGridSize[2] = of(cudaDevAttrMaxGridDimZ);
-  p.major = of(cudaDevAttrComputeCapabilityMajor);
-  p.minor = of(cudaDevAttrComputeCapabilityMinor);
   p.multiProcessorCount = gemmlab_sim::sm_count();
-  p.maxThreadsPerMultiProcessor = of(cudaDevAttrMaxThreadsPerMultiProcessor);
-  p.maxBlocksPerMultiProcessor = of(cudaDevAttrMaxBlocksPerMultiprocessor);
   p.clockRate = of(cudaDevAttrClockRate), p.memoryClockRate = of(cudaDevAttrMemoryClockRate);
-  p.memoryBusWidth = of(cudaDevAttrGlobalMemoryBusWidth);
-  p.l2CacheSize = of(cudaDevAttrL2CacheSize), p.persistingL2CacheMaxSize = 39321600;
-  p.concurrentKernels = p.asyncEngineCount = p.canMapHostMemory = p.unifiedAddressing = 1;
-  p.managedMemory = p.concurrentManagedAccess = p.cooperativeLaunch = p.clusterLaunch = 1;
-  p.deviceOverlap = 1;
+  p.deviceOverlap = of(cudaDevAttrGpuOverlap), p.deviceNumaId = -1;
   return cudaSuccess;
 }
 

@@ -87,13 +87,15 @@ template <class A, class N>
 __forceinline__ void mbarrier_expect_at(const A& address, const N& bytes) {
   mbarrier_expect_tx(get<uint32_t>(address), get<uint32_t>(bytes));
 }
-// An address of the cluster's window, as mapa makes it.
+// An address of the cluster's window, as mapa makes it: above the offset stands one more than the
+// rank, or nothing for the own block (runtime/memory/shared_memory.h).
 template <class S, class A, class N = unsigned>
 __forceinline__ void mbarrier_arrive_mapped(S&&, const A& address, const N& count = 1) {
   constexpr unsigned RANK_SHIFT = 24;
-  const uint32_t at = get<uint32_t>(address);
+  const uint32_t at = get<uint32_t>(address), above = at >> RANK_SHIFT;
+  const uint32_t rank = above ? above - 1 : sim_cluster_rank();
   for (unsigned i = 0; i < get<unsigned>(count); ++i)
-    mbarrier_arrive_cluster(at & ((1u << RANK_SHIFT) - 1), at >> RANK_SHIFT);
+    mbarrier_arrive_cluster(at & ((1u << RANK_SHIFT) - 1), rank);
 }
 template <class A, class P>
 __forceinline__ void mbarrier_try_wait_at(int line, bool& done, const A& address, const P& parity) {

@@ -99,10 +99,15 @@ class Cluster {
     headway_.store(headway() + 1, std::memory_order_relaxed);
     if (grid_->turns.taken()) grid_->turns.note_headway();
   }
+  // An atomic has changed memory: a loop may be long and not endless.
+  void note_change() { changes_.store(changes() + 1, std::memory_order_relaxed); }
+  u32 changes() const { return changes_.load(std::memory_order_relaxed); }
   u32 headway() const { return headway_.load(std::memory_order_relaxed); }
   bool is_busy() const { return busy_; }
   bool is_parked() const { return parked_; }  // until its turn
-  void give_up() { given_up_ = true; }
+  // changes: atomics in the loop have changed memory up to the end.
+  void give_up(bool changes) { changing_ = changes, given_up_ = true; }
+  bool was_changing() const { return changing_; }
   bool is_given_up() const { return given_up_; }
 
   // ---- barrier.cluster (cluster_barrier.cpp) ----
@@ -140,8 +145,8 @@ class Cluster {
   u32 idle_ = 0;     // ranks in a row that could not go on
   bool stuck_ = false, abandoned_ = false;
 
-  std::atomic<u32> headway_{0};
-  std::atomic<bool> busy_{false}, parked_{false}, given_up_{false};
+  std::atomic<u32> headway_{0}, changes_{0};
+  std::atomic<bool> busy_{false}, parked_{false}, given_up_{false}, changing_{false};
 
   u32 arrivals_ = 0;  // of threads that have not ended
   u32 live_threads_ = 0;

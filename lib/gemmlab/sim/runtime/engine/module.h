@@ -33,6 +33,9 @@ struct Module {
   bool communicates = false;     // it has atomics, fences or volatile accesses
   i64 dynamic_offset = -1;       // where `smem` starts, -1 if the kernel has none
   std::vector<u32> site_of_pc;   // equal numbers: copies of one place in the source
+  // By site and operation (the first four): the widest access that the machine code has there, 0 if
+  // that is not known. Empty if no machine code was given.
+  std::vector<u8> widest;
 
   bool holds(uintptr_t address) const { return address - code < image_bytes; }
   // Null for a kernel that has no bounds and no arrays.
@@ -40,6 +43,13 @@ struct Module {
     for (const KernelFacts& facts : kernels)
       if (code + facts.offset == reinterpret_cast<uintptr_t>(kernel)) return &facts;
     return nullptr;
+  }
+  // What accesses of an instruction may be merged into, in bytes; 0 if they are as they are
+  // written.
+  u32 merged_width(u32 pc, Op op, u32 width) const {
+    if (widest.empty() || u32(op) > u32(Op::STORE_GLOBAL)) return 0;
+    const size_t at = 4 * size_t(site(pc)) + u32(op);
+    return at < widest.size() && widest[at] > width ? widest[at] : 0;
   }
   u32 site(u32 pc) const { return pc < site_of_pc.size() ? site_of_pc[pc] : pc; }
 };

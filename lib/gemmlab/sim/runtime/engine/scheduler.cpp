@@ -96,6 +96,7 @@ bool Worker::carry_out_collective(Warp& warp) {
   if (launch_->traced && lanes == warp.live) {
     // Nobody of the warp is elsewhere: what came before belongs together.
     count(warp.events());
+    requests_.separate(warp.events().warp);
     rewind_log(warp);
   }
   warp.waiting &= ~lanes;

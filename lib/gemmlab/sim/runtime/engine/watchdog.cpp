@@ -39,13 +39,15 @@ bool Watchdog::look(Cluster& cluster, Seen& seen) {
   if (cluster.is_parked()) return false;
   const u32 headway = cluster.headway();
   const bool moved = headway != seen.headway;
+  const u32 changes = cluster.changes();
   if (!cluster.is_busy() || moved)
-    seen = {headway, 0};
+    seen = {headway, 0, changes, 0};
   else if (++seen.ticks * TICK > std::chrono::duration<double>(budget_seconds)) {
-    cluster.give_up();
+    cluster.give_up(2 * seen.changed > seen.ticks);
     hooks |= HOOKS_CANCEL;
     bitten_ = true;
   }
+  if (changes != seen.changes) seen.changes = changes, seen.changed = seen.ticks;
   return moved;
 }
 

@@ -5,6 +5,9 @@
 // headway: a loop that polls a value makes them for ever. A block without headway for the length of
 // the budget is given up, and with it the launch.
 //
+// Of one whose atomics have changed memory up to the end it is not said that the loop has no end: a
+// counter may be on its way to its limit.
+//
 // The scheduler and the memory hooks see that at once. A loop that calls neither is interrupted by
 // a signal to its OS thread (fault.cpp).
 #pragma once
@@ -36,6 +39,7 @@ class Watchdog {
  private:
   struct Seen {
     u32 headway = 0, ticks = 0;
+    u32 changes = 0, changed = 0;  // by atomics; at which tick
   };
   // Returns whether the cluster has made headway.
   bool look(Cluster& cluster, Seen& seen);

@@ -143,6 +143,7 @@ void Worker::rewind_log(Warp& warp) {
 void Worker::close_log(Warp& warp) {
   if (!warp.log) return;
   count(warp.events());
+  requests_.separate(warp.events().warp);
   warp.log->reset();
   free_logs_.push_back(std::move(warp.log));
 }
@@ -214,7 +215,7 @@ void Worker::stop_early(Fiber& fiber, u32 pc) { abandon(fiber, reason_to_stop(fi
 Finding Worker::reason_to_stop(const Fiber& fiber, u32 pc) const {
   Finding finding = {Kind::CANCELLED, 0, 0, block_, fiber.index};
   if (!cluster_->is_given_up()) return finding;
-  finding.kind = Kind::ENDLESS_LOOP;
+  finding.kind = cluster_->was_changing() ? Kind::LONG_LOOP : Kind::ENDLESS_LOOP;
   finding.pc = pc;
   finding.number[0] = i64(1000 * budget_seconds);
   return finding;

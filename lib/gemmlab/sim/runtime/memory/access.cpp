@@ -48,11 +48,11 @@ void check_global_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 
   if (access == Access::READ)
     globals.read(fiber, offset, width, pc, is_strong);
   else
-    globals.write(fiber, offset, width, pc, is_strong || access == Access::ATOMIC);
+    globals.write(fiber, offset, width, pc, is_strong || is_atomic(access));
   if (!worker.takes_turns()) return;
-  if (access == Access::ATOMIC || (access == Access::READ && is_strong)) globals.see(fiber, offset);
-  if (access == Access::ATOMIC || (access == Access::WRITE && is_strong))
-    globals.pass_on(fiber, offset, access == Access::ATOMIC);
+  if (is_atomic(access) || (access == Access::READ && is_strong)) globals.see(fiber, offset);
+  if (is_atomic(access) || (access == Access::WRITE && is_strong))
+    globals.pass_on(fiber, offset, is_atomic(access));
   if (access == Access::WRITE)
     fiber.polled = nullptr;
   else if (access == Access::READ && !is_strong)
@@ -66,7 +66,7 @@ void check_shared_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 
   else if (access == Access::WRITE)
     races.write(fiber, offset, width, pc);
   else
-    races.atomic(fiber, offset, width, pc);
+    races.atomic(fiber, offset, width, pc, access == Access::ATOMIC);
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 
 namespace sim {
 
-enum class Access : u32 { READ, WRITE, ATOMIC };
+// REPLACE: an atomic that does not look at what was there.
+enum class Access : u32 { READ, WRITE, ATOMIC, REPLACE };
+inline bool is_atomic(Access access) { return access >= Access::ATOMIC; }
 
 // Reports an access to global (shared) memory that lies outside of every buffer (array).
 [[noreturn]] void refuse_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
@@ -54,8 +56,10 @@ void examine_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32
                     bool is_strong);
 void examine_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc);
 
-constexpr Op GLOBAL_OPS[] = {Op::LOAD_GLOBAL, Op::STORE_GLOBAL, Op::ATOMIC_GLOBAL};
-constexpr Op SHARED_OPS[] = {Op::LOAD_SHARED, Op::STORE_SHARED, Op::ATOMIC_SHARED};
+constexpr Op GLOBAL_OPS[] = {Op::LOAD_GLOBAL, Op::STORE_GLOBAL, Op::ATOMIC_GLOBAL,
+                             Op::ATOMIC_GLOBAL};
+constexpr Op SHARED_OPS[] = {Op::LOAD_SHARED, Op::STORE_SHARED, Op::ATOMIC_SHARED,
+                             Op::ATOMIC_SHARED};
 
 // What is nearly always so has no call, and so no registers to save: an aligned read, with room in
 // the log, of memory in which another read changes nothing (GlobalRaceCheck::is_calm).

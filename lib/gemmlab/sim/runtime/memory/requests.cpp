@@ -42,6 +42,7 @@ bool WarpEvents::uniform() const {
 
 void RequestCounter::begin(const Module& module) {
   module_ = &module;
+  merging_.assign(module.widest.empty() ? 0 : MAX_THREADS / WARP, {});
   instructions_.clear();
   start_ = {};
   last_ = &start_;
@@ -189,6 +190,21 @@ void RequestCounter::count_request(u32 what, const Request& request, u32 warp) {
     return;
   }
   if (is_copy(op)) return count_copy(what, request, warp);
+  if (!merging_.empty())
+    if (const u32 widest = module_->merged_width(pc_of(what), op, 1u << log2_width_of(what))) {
+      merging_[warp].push_back({what, widest, request});
+      return;
+    }
+  count_access(what, request, warp);
+}
+
+void RequestCounter::count_merged(u32 warp) {
+  for (const Mergeable& one : merged(merging_[warp])) count_access(one.what, one.request, warp);
+  merging_[warp].clear();
+}
+
+void RequestCounter::count_access(u32 what, const Request& request, u32 warp) {
+  const Op op = op_of(what);
   Instruction& all = instruction_of_block(what);
   Cost cost;
   if (Sample* known = all.samples.find(request)) {
@@ -201,6 +217,19 @@ void RequestCounter::count_request(u32 what, const Request& request, u32 warp) {
   add_request(all, request, cost, warp);
 }
 
+// Here the dynamic array begins at no rounder an address than it has declared
+// (dynamic_shared.S). On a GPU it begins at 0, behind static arrays that mostly fill whole rows of
+// banks; and where a copy's pieces lie in a sector decides what it costs.
+Request RequestCounter::as_on_a_gpu(const Request& to) const {
+  constexpr u32 ROW = 128;
+  Request there = to;
+  if (module_->dynamic_offset < 0) return there;
+  const u32 begin = u32(module_->dynamic_offset);
+  for (u32& address : there.address)
+    if (address >= begin) address -= begin % ROW;
+  return there;
+}
+
 // Both sides of a cp.async, whose costs depend on either side's addresses.
 void RequestCounter::count_copy(u32 what, const Request& to, u32 warp) {
   auto [from_what, from] = sources_[warp];
@@ -208,9 +237,10 @@ void RequestCounter::count_copy(u32 what, const Request& to, u32 warp) {
   for (u32 n = 0; n < WARP; ++n)
     reads |= u32(to.mask & from.mask & 1u << n && from.address[n] != NO_SOURCE) << n;
   const Op op = op_of(what);
+  const Request there = as_on_a_gpu(to);
   const Copies copies = {to.mask,
                          reads,
-                         to.address,
+                         there.address,
                          from.address,
                          1u << log2_width_of(what),
                          op != Op::COPY_TO_SHARED,

@@ -1,9 +1,11 @@
 // From the lanes' logs to warp requests, and what each instruction asked for.
 #pragma once
 #include <unordered_map>
+#include <vector>
 
 #include "engine/event.h"
 #include "engine/module.h"
+#include "merge.h"
 #include "samples.h"
 #include "types.h"
 
@@ -60,6 +62,10 @@ class RequestCounter {
   void begin_block(u32 block) { block_ = block; }
   // Groups the events: the k-th time that lanes execute one place in the source is one request.
   void count(const WarpEvents& events);
+  // Nothing that the warp does from here on can be merged with what it did before.
+  void separate(u32 warp) {
+    if (!merging_.empty() && !merging_[warp].empty()) count_merged(warp);
+  }
   // For what is not made of the lanes' events, such as the copy engine's requests.
   void add(u32 what, const Counter& counter) { instruction(what).counter.add(counter); }
   const Instructions& instructions() const { return instructions_; }
@@ -68,7 +74,10 @@ class RequestCounter {
   size_t count_in_step(const WarpEvents& events);
   void count_diverged(const WarpEvents& events, size_t from);
   void count_request(u32 what, const Request& request, u32 warp);
+  void count_access(u32 what, const Request& request, u32 warp);
+  void count_merged(u32 warp);
   void count_copy(u32 what, const Request& request, u32 warp);
+  Request as_on_a_gpu(const Request& to) const;
   void add_request(Instruction& all, const Request& request, Cost cost, u32 warp);
   Instruction& instruction(u32 what);
   Instruction& instruction_of_block(u32 what);
@@ -85,6 +94,9 @@ class RequestCounter {
     Request request;
   };
   Sources sources_[MAX_THREADS / WARP] = {};
+
+  // Of each warp, what the machine code may have merged (merge.h). Empty if none was given.
+  std::vector<std::vector<Mergeable>> merging_;
 };
 
 }  // namespace sim

@@ -27,6 +27,7 @@ T combine(SimAtomic operation, T before, T value, T compare) {
     case SIM_ATOMIC_MAX:
       return std::max(before, value);
     case SIM_ATOMIC_EXCHANGE:
+    case SIM_ATOMIC_REPLACE:
       return value;
     case SIM_ATOMIC_COMPARE:
       return before == compare ? value : before;
@@ -75,15 +76,19 @@ u64 update(Bits (*next)(SimAtomic, Bits, Bits, Bits), SimAtomic operation, void*
   const bool is_global = arena.holds_address(address, sizeof(Bits));
   Fiber& fiber = *running_fiber();
   if (is_global) fiber.worker->cluster().offer_turn();
-  on_access<LOG2_WIDTH, Access::ATOMIC>(address, return_address);
+  if (operation == SIM_ATOMIC_REPLACE)
+    on_access<LOG2_WIDTH, Access::REPLACE>(address, return_address);
+  else
+    on_access<LOG2_WIDTH, Access::ATOMIC>(address, return_address);
   auto* word = static_cast<Bits*>(address);
   Bits before = __atomic_load_n(word, __ATOMIC_RELAXED), after;
   do after = next(operation, before, Bits(value), Bits(compare));
   while (!__atomic_compare_exchange_n(word, &before, after, false, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED));
-  if (before != after)
+  if (before != after) {
     fiber.polled = nullptr;
-  else if (is_global)
+    fiber.worker->cluster().note_change();
+  } else if (is_global)
     note_poll(fiber, address, sizeof(Bits), before, STRONG_POLLS, fiber.pc_of(return_address));
   return before;
 }

@@ -33,7 +33,9 @@ void Clocks::begin_launch(u32 ranks, u32 threads) {
 }
 
 void Clocks::begin() {
-  start_ = now_++;
+  // No stamp of the last block's: what it has accessed behind its last barrier bears `now_`.
+  start_ = ++now_;
+  ++now_;
   ++changes_;
   agents_ = 0;
   for (Clock& base : base_) base = Clock(slots(), start_);

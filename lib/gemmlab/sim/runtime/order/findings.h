@@ -31,6 +31,7 @@ enum class Kind : u32 {
   ENDED,           // it would end the process; name: by which call
   THROWN,          // nobody catches it; name: the exception, null if it is none
   MANY_LAUNCHES,   // of one launcher; number: how many
+  LONG_LOOP,       // number: milliseconds without headway; its atomics change memory
   // Of asynchronous operations (gemmlab/sim/messages/asynchronous.py); name: the operation.
   READ_BEFORE_WAIT,        // pc: the read, other_pc: the operation that fills the memory;
                            // number, for global memory: true, the thread that has started it;

@@ -143,10 +143,10 @@ void RaceCheck::write(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
   write_cells(fiber, offset, width, pc, false);
 }
 
-void RaceCheck::atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
+void RaceCheck::atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool reads) {
   Cell* end;
   for (Cell* cell = cells(fiber, offset, width, end); cell != end; ++cell)
-    if (!is_written(*cell)) mark_uninitialised(*cell, pc);
+    if (reads && !is_written(*cell)) mark_uninitialised(*cell, pc);
   write_cells(fiber, offset, width, pc, true);
 }
 

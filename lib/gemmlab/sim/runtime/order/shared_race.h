@@ -54,7 +54,8 @@ class RaceCheck {
   }
   void write(const Fiber& fiber, u32 offset, u32 width, u32 pc);
   // Atomics do not race with each other.
-  void atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc);
+  // reads: whether it takes what was there into account.
+  void atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool reads = true);
 
   // ---- async_access.cpp: operations that `fiber` starts ----
   void begin_write(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
