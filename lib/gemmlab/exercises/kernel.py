@@ -32,6 +32,7 @@ from .verdict import Verdict
 from .work import (
     Runs,
     Sizes,
+    parent_of,
     refuse_atomic_loads,
     refuse_launches,
     refuse_more_than,
@@ -297,7 +298,7 @@ def _refuse_show(
         return
     M, N, K = _tile(handle.spec)
     rows, columns = GRID
-    if parent := handle.spec.parent:
+    if parent := parent_of(handle):
         for shape in ((M, N, K), (M * rows, N * columns, K)):
             refuse_more_than(parent, handle, shape, "sectors" not in limits, runs)
     else:

@@ -17,7 +17,6 @@ from ..run.kernel import Kernel
 from ..sim.findings import told
 from ..sim.replay import as_float
 from ..sim.trace import Launched, Trace
-from ..steps import registry
 from .work import STEPS, Runs, Sizes, refuse_unlike_parent, requests
 
 _ROWS, _COLUMNS, _DEPTH = 2048, 2048, 1024  # about: more than any of the small runs has
@@ -41,7 +40,7 @@ def refuse_small_only(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> No
     refuse_unlike_parent(handle, tile, lambda kernel: _differences(kernel, tile, depth, runs))
 
 
-def _differences(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
+def _differences(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
     """By what differs, a sentence."""
     M, N, K = tile
     deeper = K + depth * STEPS[0]
@@ -63,17 +62,16 @@ def _differences(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> d
     return found
 
 
-def _first_block(kernel: Kernel | str, shape: Sizes) -> _Large:
-    step = registry.program(kernel)
-    types = precisions.precision(step.spec.precisions[0])
+def _first_block(kernel: Kernel, shape: Sizes) -> _Large:
+    types = precisions.precision(kernel.spec.precisions[0])
     M, N, K = shape
     # Sums of products of -1, 0 and 1 are exact in each type that C may have.
     values = np.random.default_rng(0).integers(-1, 2, _PERIOD).astype(np.float32)
     A, B = np.resize(values, (M, K)), np.resize(values[::-1], (K, N))
     C = sim.stored(np.full((M, N), np.nan, np.float32), types.made)
-    config = step.spec.config_index(getattr(kernel, "config", ""))
+    config = kernel.spec.config_index(kernel.config)
     given_a, given_b = (sim.stored(one, types.given) for one in (A, B))
-    module = sim.compile_step(step)
+    module = sim.compile_step(kernel)
     trace = module.trace(given_a, given_b, C, M, N, K, config=config, clusters=1)
     bits = C.view(f"u{C.itemsize}").astype(np.uint32)
     return _Large(trace, _wrong(A, B, as_float(bits, C.itemsize, types.made)))

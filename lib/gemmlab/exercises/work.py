@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from .. import sim
-from ..run.kernel import Kernel
+from ..run.kernel import Kernel, kernel
 from ..sim.trace import Trace
-from ..steps import registry
 from .properties import GRID, NotYetError
 
 _LOADS = ("ld.global", "cp.async.global", "tma.load")
@@ -26,9 +25,9 @@ class Runs:
     """The traces of one verdict, each made once."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[Kernel | str, Sizes], Trace] = {}
+        self._made: dict[tuple[Kernel, Sizes], Trace] = {}
 
-    def trace(self, kernel: Kernel | str, *shape: int) -> Trace:
+    def trace(self, kernel: Kernel, *shape: int) -> Trace:
         """What `sim.trace` gives."""
         M, N, K = shape
         if (key := (kernel, (M, N, K))) not in self._made:
@@ -40,12 +39,20 @@ class Runs:
         self._made[kernel, (trace.M, trace.N, trace.K)] = trace
 
 
-def refuse_more_than(parent: str, handle: Kernel, shape: Sizes, loads: bool, runs: Runs) -> None:
+def parent_of(handle: Kernel) -> Kernel | None:
+    """The step that a kernel was made from, in the kernel's configuration if it has that one."""
+    if handle.parent is None:
+        return None
+    parent = kernel(handle.parent)
+    return kernel(parent, handle.config) if handle.config in parent.spec.configs else parent
+
+
+def refuse_more_than(parent: Kernel, handle: Kernel, shape: Sizes, loads: bool, runs: Runs) -> None:
     """What is saved in one place may not be spent in another: launches, loads, shared reads.
 
     loads: whether those from global memory are looked at.
     """
-    if not registry.get(parent).fits(*shape):
+    if not parent.spec.fits(*shape):
         return
     trace, at = runs.trace(handle, *shape), "M={} N={} K={}".format(*shape)
     known = runs.trace(parent, *shape)
@@ -53,14 +60,15 @@ def refuse_more_than(parent: str, handle: Kernel, shape: Sizes, loads: bool, run
     found, before = (_total(one, "sectors", *_LOADS) for one in (trace, known))
     if loads and found > before:
         raise NotYetError(
-            f"at {at} it loads {found:,} sectors from global memory, and {parent} {before:,}; the "
-            "tiles are to be loaded as often as before, and used from shared memory"
+            f"at {at} it loads {found:,} sectors from global memory, and {parent.title} "
+            f"{before:,}; the tiles are to be loaded as often as before, and used from shared "
+            "memory"
         )
     found, before = (_total(one, "wavefronts", *_SHARED_READS) for one in (trace, known))
     if before and found > 2 * before:
         raise NotYetError(
-            f"at {at} its reads of shared memory take {found:,} wavefronts, and those of {parent} "
-            f"{before:,}: most of them are not for the products"
+            f"at {at} its reads of shared memory take {found:,} wavefronts, and those of "
+            f"{parent.title} {before:,}: most of them are not for the products"
         )
 
 
@@ -94,18 +102,18 @@ def refuse_unsteady(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> None
 
 
 def refuse_unlike_parent(
-    handle: Kernel, tile: Sizes, look: Callable[[Kernel | str], dict[str, str]]
+    handle: Kernel, tile: Sizes, look: Callable[[Kernel], dict[str, str]]
 ) -> None:
     """Refuse what `look` finds in a kernel (by what it is of, a sentence) and not in its parent."""
     found = look(handle)
-    parent = handle.spec.parent
-    known = look(parent) if found and parent and registry.get(parent).fits(*tile) else {}
+    parent = parent_of(handle) if found else None
+    known = look(parent) if parent and parent.spec.fits(*tile) else {}
     for what, said in found.items():
         if what not in known:
             raise NotYetError(said)
 
 
-def _unsteady(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
+def _unsteady(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
     """By operation, what differs from tile to tile."""
     M, N, K = tile
     rows, columns = GRID
