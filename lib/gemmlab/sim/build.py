@@ -28,15 +28,7 @@ INCLUDE = HERE / "include"
 RUNTIME = HERE / "runtime"
 STORE = Store("sim")
 
-_COMMON = (
-    "-std=c++17",
-    "-fPIC",
-    "-fdiagnostics-color=never",
-    "-U_FORTIFY_SOURCE",
-    # A unit takes less than this many kB. Looking for what could be freed before takes a sixth of
-    # the time.
-    "--param=ggc-min-heapsize=524288",
-)
+_COMMON = ("-std=c++17", "-fPIC", "-fdiagnostics-color=never", "-U_FORTIFY_SOURCE")
 _RUNTIME_FLAGS = (*_COMMON, "-fvisibility=hidden", "-pthread")
 # Only the calls that -fsanitize inserts are wanted; the runtime has its own functions for them.
 # -O1 keeps one call for each access of the source. Without jump threading, a call of a barrier or
