@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 
 import needs
@@ -146,7 +147,7 @@ def test_a_page_can_carry_it(step):
 
 
 def test_a_copy_that_reads_nothing_has_no_address():
-    """At the edge of an odd product some lanes fill with zeros; the widget has no place for them."""
+    """At the edge of an odd product some lanes fill with zeros, and have no source."""
     seen = replay("sgemm_20_any_shape", 65, 65, 17)
     steps = [step for steps in seen._run.warps for step in steps]
     copies = [step for step in steps if KINDS[step.kind] == "cp.async.global"]
@@ -155,5 +156,6 @@ def test_a_copy_that_reads_nothing_has_no_address():
 
 
 def test_a_run_that_is_too_long_says_so(trace, monkeypatch):
-    monkeypatch.setattr("gemmlab.widgets.replay.MOST", len(trace.events().rows))
+    module = importlib.import_module("gemmlab.widgets.replay")
+    monkeypatch.setattr(module, "MOST", len(trace.events().rows))
     assert Replay(trace).config["title"].endswith(f"its first {len(trace.events().rows):,} events")
