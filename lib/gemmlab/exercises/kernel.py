@@ -26,6 +26,7 @@ from ..steps.program import Program
 from ..steps.spec import KernelSpec
 from ..steps.text import without_comments
 from .flow import Seen
+from .hidden import refuse_hidden
 from .large import refuse_small_only
 from .properties import GRID, ONE_TILE, NotYetError, Property, checked
 from .verdict import Verdict
@@ -102,6 +103,7 @@ def _simulated(
 ) -> list[str]:
     """All that is judged without the clock."""
     runs = Runs()
+    refuse_hidden(handle)
     notes = [*_values(handle, runs), *_does(handle, conditions, runs)]
     notes += _counts(handle, limits, runs.trace(handle, *counted_at)) if limits else []
     _refuse_show(handle, limits, conditions, runs)

@@ -1,12 +1,13 @@
-"""Whether a kernel does at a large size what it does at the small ones that a judge can run whole.
+"""Whether a kernel does at large sizes what it does at the small ones that a judge can run whole.
 
-Its launcher is run at the large size, and of what it launches the first block alone (of clusters,
-the first cluster): what is launched, what the block computes, and its requests, line by line, have
-to be those of the small runs, continued.
+Its launcher is run at large sizes, and of what it launches the first block alone (of clusters, the
+first cluster): what is launched, what the block computes, and its requests, line by line, have to
+be those of the small runs, continued. Large is each of M, N and K alone, and all of them together.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +18,13 @@ from ..run.kernel import Kernel
 from ..sim.findings import told
 from ..sim.replay import as_float
 from ..sim.trace import Launched, Trace
-from .work import STEPS, Runs, Sizes, refuse_unlike_parent, requests
+from .work import STEPS, Runs, Sizes, refuse_unlike_parent
 
-_ROWS, _COLUMNS, _DEPTH = 2048, 2048, 1024  # about: more than any of the small runs has
+_SIDE, _DEPTH = 4096, 1024  # about, of M and N and of K, together
+_ALONE = 16384  # about, of M or N; of K as well if a block is small
+_PRODUCTS = 1 << 24  # of the first block, where K alone is large: a second or less
+_WHOLE = 16  # elements: a sector of the narrowest
+_IN_SHARED, _IN_GLOBAL = ("ld.shared", "st.shared", "ldmatrix"), ("ld.global", "st.global")
 _PERIOD = 10007  # elements, a prime number: rows and columns differ
 _LOOKED_AT = 1 << 16  # elements of C
 
@@ -47,18 +52,40 @@ def _differences(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[st
     small = [runs.trace(kernel, *tile), runs.trace(kernel, M, N, deeper)]
     if any(len(one.launches) != 1 or one.findings for one in small):
         return {}  # a first kernel makes what a second one needs: a block of each is too little
-    rows, columns = _ROWS // M + 1, _COLUMNS // N + 3
-    steps = max((_DEPTH - K) // (deeper - K), 1)
-    shape = M * rows, N * columns, K + (deeper - K) * steps
+    found: dict[str, str] = {}
+    for more in _larger(tile, deeper - K):
+        found |= _differences_at(kernel, tile, deeper - K, more, small)
+    return found
+
+
+def _larger(tile: Sizes, step: int) -> list[Sizes]:
+    """How many times a tile's rows and columns, and how many more steps of K."""
+    M, N, K = tile
+    deepest = min(max(_PRODUCTS // (M * N), _DEPTH), _ALONE)
+    return [
+        (_SIDE // M + 1, _SIDE // N + 3, max((_DEPTH - K) // step, 1)),
+        (_ALONE // M + 1, 1, 1),
+        (1, _ALONE // N + 1, 1),
+        (1, 1, max((deepest - K) // step, 1)),
+    ]
+
+
+def _differences_at(
+    kernel: Kernel, tile: Sizes, step: int, more: Sizes, small: list[Trace]
+) -> dict[str, str]:
+    """The same of one large size. more: as `_larger` has it. small: a tile, and a step deeper."""
+    (M, N, K), (rows, columns, steps) = tile, more
+    shape = M * rows, N * columns, K + step * steps
     large = _first_block(kernel, shape)
     at = "at M={} N={} K={}".format(*shape)
     if said := _launched_otherwise(small[0].launches[0], large.trace.launches, rows * columns):
-        return {"launch": f"{at} {said}; it is to do the same at all sizes"}
+        return {f"launch {more}": f"{at} {said}; it is to do the same at all sizes"}
     if large.trace.findings:
-        return {"findings": f"{at} the simulator finds: {told(large.trace.findings)[0]}"}
-    found = {"values": f"{at} {large.problem}"} if large.problem else {}
+        return {f"findings {more}": f"{at} the simulator finds: {told(large.trace.findings)[0]}"}
+    found = {f"values {more}": f"{at} {large.problem}"} if large.problem else {}
     if large.trace.launches[0].run == small[0].launches[0].blocks:
-        found |= _requested_otherwise(small, large.trace, steps, at)
+        otherwise = _requested_otherwise(small, large.trace, steps, at)
+        found |= {f"{what} {more}": said for what, said in otherwise.items()}
     return found
 
 
@@ -115,15 +142,16 @@ def _launched_otherwise(one: Launched, launches: tuple[Launched, ...], tiles: in
 
 
 def _requested_otherwise(small: list[Trace], large: Trace, steps: int, at: str) -> dict[str, str]:
-    """Operations with more or fewer requests than the small runs make expect, and new lines."""
+    """Counts that are not what the small runs make expect, and new lines."""
     found = {}
-    one, deeper, most = (requests(trace) for trace in (*small, large))
-    for op in sorted({*one, *deeper, *most}):
-        expected = one[op] + (deeper[op] - one[op]) * steps
-        if most[op] != expected:
-            found[op] = (
-                f"{at} its first block makes {most[op]:,} requests of {op}, and by what it does at "
-                f"small sizes it would be {expected:,}; it is to do the same at all sizes"
+    whole_sectors = all(n % _WHOLE == 0 for one in (*small, large) for n in (one.N, one.K))
+    one, deeper, most = (_counts(trace, whole_sectors) for trace in (*small, large))
+    for what in sorted({*one, *deeper, *most}):
+        expected = one[what] + (deeper[what] - one[what]) * steps
+        if most[what] != expected:
+            found[what] = (
+                f"{at} its first block makes {most[what]:,} {what}, and by what it does at small "
+                f"sizes it would be {expected:,}; it is to do the same at all sizes"
             )
     known = {(row.file, row.line) for trace in small for row in trace.lines}
     for row in large.lines:
@@ -132,4 +160,19 @@ def _requested_otherwise(small: list[Trace], large: Trace, steps: int, at: str) 
                 f"{at} line {row.line} makes requests, and at small sizes it makes none: "
                 f"{row.source}; it is to do the same at all sizes"
             )
+    return found
+
+
+def _counts(trace: Trace, whole_sectors: bool) -> Counter[str]:
+    """Requests, and what they take: wavefronts of shared memory, and sectors where rows begin one.
+
+    What a cp.async takes depends on the banks of its source, and so on K and N.
+    """
+    found: Counter[str] = Counter()
+    for line in trace.lines:
+        found[f"requests of {line.op}"] += line.requests
+        if line.op in _IN_SHARED:
+            found[f"wavefronts of {line.op}"] += line.wavefronts
+        elif line.op in _IN_GLOBAL and whole_sectors:
+            found[f"sectors of {line.op}"] += line.sectors
     return found

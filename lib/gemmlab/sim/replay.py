@@ -35,7 +35,7 @@ Values = dict[str, dict[int, dict[int, int]]]
 _What = tuple[int, int, int]  # kind, line, width
 _Event = tuple[int, int, int, int]  # the same, and the address
 UNKNOWN = -(1 << 15)  # a value that no access has told, or no small integer
-_NOWHERE = (1 << 32) - 1  # the address of a copy that reads nothing, and fills with zeros
+NOWHERE = (1 << 32) - 1  # the address of a copy that reads nothing, and fills with zeros
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class _Told:
         # A copy has read in global memory what it writes to shared memory.
         copied = np.isin(events["kind"][owner], _COPY_TO) & (owner > 0)
         copied &= events["thread"][owner] == events["thread"][owner - 1]
-        copied &= events["address"][owner - 1] != _NOWHERE
+        copied &= events["address"][owner - 1] != NOWHERE
         copied &= events["kind"][owner - 1] == _COPY_FROM
         self._decode(events, epochs, owner[copied] - 1, place[copied], halves[copied])
 
@@ -216,7 +216,7 @@ def _requests_of(events: np.ndarray) -> Iterator[tuple[_What, tuple[int, ...]]]:
     """What a warp does, request by request."""
     threads, first = np.unique(events["thread"], return_index=True)
     address = events["address"].astype(np.int64)
-    address[address == _NOWHERE] = -1
+    address[address == NOWHERE] = -1
     whats = [events[name] for name in ("kind", "line", "width")]
     counts = np.diff(first, append=len(events))
     if len(threads) == WARP and (counts == counts[0]).all():
