@@ -108,7 +108,9 @@ def _simulated(
     notes += _counts(handle, limits, runs.trace(handle, *counted_at)) if limits else []
     _refuse_show(handle, limits, conditions, runs)
     if all(one.steady for one in conditions):
-        refuse_small_only(handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs)
+        refuse_small_only(
+            handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs, conditions
+        )
     return notes
 
 

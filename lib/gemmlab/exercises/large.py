@@ -7,7 +7,8 @@ be those of the small runs, continued. Large is each of M, N and K alone, and al
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,15 +17,16 @@ from .. import sim
 from ..core import precision as precisions
 from ..run.kernel import Kernel
 from ..sim.findings import told
+from ..sim.journal import EVENTS, MOST
 from ..sim.replay import as_float
 from ..sim.trace import Launched, Trace
-from .work import STEPS, Runs, Sizes, refuse_unlike_parent
+from .flow import Seen
+from .properties import ONE_TILE, Property
+from .work import STEPS, WHOLE, Runs, Sizes, counts, refuse_unlike_parent
 
 _SIDE, _DEPTH = 4096, 1024  # about, of M and N and of K, together
 _ALONE = 16384  # about, of M or N; of K as well if a block is small
 _PRODUCTS = 1 << 24  # of the first block, where K alone is large: a second or less
-_WHOLE = 16  # elements: a sector of the narrowest
-_IN_SHARED, _IN_GLOBAL = ("ld.shared", "st.shared", "ldmatrix"), ("ld.global", "st.global")
 _PERIOD = 10007  # elements, a prime number: rows and columns differ
 _LOOKED_AT = 1 << 16  # elements of C
 
@@ -37,18 +39,32 @@ class _Large:
     problem: str
 
 
-def refuse_small_only(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> None:
+def refuse_small_only(
+    handle: Kernel, tile: Sizes, depth: int, runs: Runs, does: Sequence[Property] = ()
+) -> None:
     """Refuse another way, or other values, at large sizes, unless the parent has them, too.
 
-    tile, depth: as of `refuse_unsteady`.
+    tile, depth: as of `refuse_unsteady`. does: what holds at small sizes, and has to here.
     """
     refuse_unlike_parent(handle, tile, lambda kernel: _differences(kernel, tile, depth, runs))
+    everywhere = [one for one in does if ONE_TILE in one.grids]
+    M, N, K = tile
+    events = 32 * sum(line.requests for line in runs.trace(handle, *tile).lines)
+    for rows, columns, steps in _larger(tile, depth)[1:] if everywhere else ():
+        shape = M * rows, N * columns, K + depth * steps
+        if events * shape[2] // K > MOST:
+            continue  # too many to follow them
+        trace = _first_block(handle, shape, EVENTS).trace
+        seen = Seen(trace, handle.spec.tile, handle)
+        if len(seen.journal.rows) < MOST and len(trace.launches) == 1:
+            for one in everywhere:
+                one.look(seen)
 
 
 def _differences(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
     """By what differs, a sentence."""
     M, N, K = tile
-    deeper = K + depth * STEPS[0]
+    deeper = K + math.lcm(depth * STEPS[0], WHOLE)
     small = [runs.trace(kernel, *tile), runs.trace(kernel, M, N, deeper)]
     if any(len(one.launches) != 1 or one.findings for one in small):
         return {}  # a first kernel makes what a second one needs: a block of each is too little
@@ -89,7 +105,7 @@ def _differences_at(
     return found
 
 
-def _first_block(kernel: Kernel, shape: Sizes) -> _Large:
+def _first_block(kernel: Kernel, shape: Sizes, journal: int = 0) -> _Large:
     types = precisions.precision(kernel.spec.precisions[0])
     M, N, K = shape
     # Sums of products of -1, 0 and 1 are exact in each type that C may have.
@@ -99,7 +115,7 @@ def _first_block(kernel: Kernel, shape: Sizes) -> _Large:
     config = kernel.spec.config_index(kernel.config)
     given_a, given_b = (sim.stored(one, types.given) for one in (A, B))
     module = sim.compile_step(kernel)
-    trace = module.trace(given_a, given_b, C, M, N, K, config=config, clusters=1)
+    trace = module.trace(given_a, given_b, C, M, N, K, config=config, clusters=1, journal=journal)
     bits = C.view(f"u{C.itemsize}").astype(np.uint32)
     return _Large(trace, _wrong(A, B, as_float(bits, C.itemsize, types.made)))
 
@@ -144,8 +160,7 @@ def _launched_otherwise(one: Launched, launches: tuple[Launched, ...], tiles: in
 def _requested_otherwise(small: list[Trace], large: Trace, steps: int, at: str) -> dict[str, str]:
     """Counts that are not what the small runs make expect, and new lines."""
     found = {}
-    whole_sectors = all(n % _WHOLE == 0 for one in (*small, large) for n in (one.N, one.K))
-    one, deeper, most = (_counts(trace, whole_sectors) for trace in (*small, large))
+    one, deeper, most = counts(*small, large)
     for what in sorted({*one, *deeper, *most}):
         expected = one[what] + (deeper[what] - one[what]) * steps
         if most[what] != expected:
@@ -160,19 +175,4 @@ def _requested_otherwise(small: list[Trace], large: Trace, steps: int, at: str) 
                 f"{at} line {row.line} makes requests, and at small sizes it makes none: "
                 f"{row.source}; it is to do the same at all sizes"
             )
-    return found
-
-
-def _counts(trace: Trace, whole_sectors: bool) -> Counter[str]:
-    """Requests, and what they take: wavefronts of shared memory, and sectors where rows begin one.
-
-    What a cp.async takes depends on the banks of its source, and so on K and N.
-    """
-    found: Counter[str] = Counter()
-    for line in trace.lines:
-        found[f"requests of {line.op}"] += line.requests
-        if line.op in _IN_SHARED:
-            found[f"wavefronts of {line.op}"] += line.wavefronts
-        elif line.op in _IN_GLOBAL and whole_sectors:
-            found[f"sectors of {line.op}"] += line.sectors
     return found

@@ -6,6 +6,7 @@ text. It gives a note for the verdict, or raises `NotYetError` with the reason.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -222,18 +223,23 @@ def _refuse_unread(seen: Seen) -> None:
 
 
 def _refuse_uneven(seen: Seen) -> None:
-    """Who stores elements of C computes them: of these threads each reads as much as the others."""
+    """Who stores elements of C computes them: of these threads each reads as much as the others.
+
+    Of an ldmatrix some lanes give the addresses for all, so there warps are compared.
+    """
     makers = [thread for thread, (r, _) in _stored(seen).items() if r]
-    for kinds in (READS, FETCHES):
-        reads = {t: int(is_of(seen.threads[t], *kinds).sum()) for t in makers}
-        least, most = min(makers, key=reads.__getitem__), max(makers, key=reads.__getitem__)
-        if reads[most]:
-            break
-    if reads[least] < _MUCH * reads[most]:
+    every = seen.journal.rows[seen.journal.rows["block"] == 0]
+    kinds = READS if is_of(every, *READS).any() else FETCHES
+    together = 32 if is_of(every, "ldmatrix", "wgmma.shared").any() else 1
+    reads: Counter[int] = Counter()
+    for thread in makers:
+        reads[thread // together] += int(is_of(seen.threads[thread], *kinds).sum())
+    (most, many), (least, few) = reads.most_common()[0], reads.most_common()[-1]
+    if few < _MUCH * many:
+        what = "warp" if together > 1 else "thread"
         raise NotYetError(
-            f"thread {least} of block 0 stores elements of C and reads {reads[least]:,} times for "
-            f"its products, and thread {most} {reads[most]:,} times: each thread is to compute "
-            "what it stores"
+            f"{what} {least} of block 0 stores elements of C and reads {few:,} times for its "
+            f"products, and {what} {most} {many:,} times: each is to compute what it stores"
         )
 
 

@@ -18,6 +18,8 @@ _LOADS = ("ld.global", "cp.async.global", "tma.load")
 _SHARED_READS = ("ld.shared", "ldmatrix", "wgmma.shared")
 _ATOMICS = 4  # requests a block: to count who has come, not to read with
 STEPS = 3, 6  # k tiles more
+WHOLE = 16  # elements: a sector of the narrowest
+_IN_SHARED, _IN_GLOBAL = ("ld.shared", "st.shared", "ldmatrix"), ("ld.global", "st.global")
 Sizes = tuple[int, int, int]
 
 
@@ -118,29 +120,39 @@ def _unsteady(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[str, 
     M, N, K = tile
     rows, columns = GRID
     sizes = [tile, (M * rows, N * columns, K), *((M, N, K + depth * more) for more in STEPS)]
-    one, many, deeper, deepest = (requests(runs.trace(kernel, *shape)) for shape in sizes)
+    one, many, deeper, deepest = counts(*(runs.trace(kernel, *shape) for shape in sizes))
     found = {}
     for op in sorted({*one, *many, *deeper, *deepest}):
         alone, all_, more, most = (run[op] for run in (one, many, deeper, deepest))
         if all_ != rows * columns * alone:
             found[op] = (
-                f"with {rows} x {columns} tiles of C it makes {all_:,} requests of {op}, and with "
+                f"with {rows} x {columns} tiles of C it makes {all_:,} {op}, and with "
                 f"one {alone:,}; it is to do the same for each tile, whatever M and N are"
             )
         elif most - more != more - alone:
             found[op] = (
-                f"its requests of {op} do not grow evenly with K: {alone:,}, {more:,} and {most:,} "
+                f"its {op} do not grow evenly with K: {alone:,}, {more:,} and {most:,} "
                 f"at K={K}, {K + depth * STEPS[0]} and {K + depth * STEPS[1]}; it is to do the "
                 "same for each k tile, whatever K is"
             )
     return found
 
 
-def requests(trace: Trace) -> Counter[str]:
-    """How many there are of each operation."""
-    found: Counter[str] = Counter()
-    for line in trace.lines:
-        found[line.op] += line.requests
+def counts(*traces: Trace) -> list[Counter[str]]:
+    """Requests by operation, and what they take: wavefronts of shared memory, and sectors.
+
+    Sectors where each row of all matrices begins one. What a cp.async takes depends on the banks of
+    its source, and so on K and N.
+    """
+    whole = all(n % WHOLE == 0 for one in traces for n in (one.N, one.K))
+    found: list[Counter[str]] = [Counter() for _ in traces]
+    for trace, own in zip(traces, found, strict=True):
+        for line in trace.lines:
+            own[f"requests of {line.op}"] += line.requests
+            if line.op in _IN_SHARED:
+                own[f"wavefronts of {line.op}"] += line.wavefronts
+            elif line.op in _IN_GLOBAL and whole:
+                own[f"sectors of {line.op}"] += line.sectors
     return found
 
 

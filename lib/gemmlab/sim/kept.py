@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import subprocess
-from ctypes.util import find_library
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +13,10 @@ from . import build
 
 _COMPUTES = re.compile(
     r"(mem|str)\w+|\w*printf|puts|putchar|std(out|err)|[mc]alloc|realloc|free|abort|exit|l*(abs|div)"
+)
+_MATH = re.compile(
+    r"(f(abs|max|min|ma|mod|dim)|sqrt|cbrt|exp(2|10|m1)?|log(2|10|1p|b)?|pow|a?(sin|cos|tan)h?|"
+    r"atan2|ceil|floor|l*r(ound|int)|trunc|nearbyint|hypot|ldexp|frexp|scalbn|copysign|erfc?)[fl]?"
 )
 _WORLD = re.compile(r"clock|chrono|random_device|filesystem|fstream|filebuf|environ|_thread")
 
@@ -55,12 +57,7 @@ def _is_harmless(name: str) -> bool:
         return True
     if _WORLD.search(name):
         return False
-    return bool(name.startswith("_") or _COMPUTES.fullmatch(name)) or hasattr(_libm(), name)
-
-
-@cache
-def _libm() -> ctypes.CDLL:
-    return ctypes.CDLL(find_library("m"))
+    return name.startswith("_") or bool(_COMPUTES.fullmatch(name) or _MATH.fullmatch(name))
 
 
 def _library(program: Program) -> Path:
