@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 
 import needs
@@ -143,3 +144,18 @@ def test_a_page_can_carry_it(step):
     widget = replay(step)  # 128x128x64
     assert len(widget.to_html()) < 300_000
     assert "warp 0: line" in widget.summary()
+
+
+def test_a_copy_that_reads_nothing_has_no_address():
+    """At the edge of an odd product some lanes fill with zeros, and have no source."""
+    seen = replay("sgemm_20_any_shape", 65, 65, 17)
+    steps = [step for steps in seen._run.warps for step in steps]
+    copies = [step for step in steps if KINDS[step.kind] == "cp.async.global"]
+    assert any(-1 in step.addresses for step in copies)
+    assert max(max(step.addresses) for step in steps) < 1 << 31
+
+
+def test_a_run_that_is_too_long_says_so(trace, monkeypatch):
+    module = importlib.import_module("gemmlab.widgets.replay")
+    monkeypatch.setattr(module, "MOST", len(trace.events().rows))
+    assert Replay(trace).config["title"].endswith(f"its first {len(trace.events().rows):,} events")

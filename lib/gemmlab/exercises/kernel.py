@@ -26,12 +26,14 @@ from ..steps.program import Program
 from ..steps.spec import KernelSpec
 from ..steps.text import without_comments
 from .flow import Seen
+from .hidden import refuse_hidden
 from .large import refuse_small_only
 from .properties import GRID, ONE_TILE, NotYetError, Property, checked
 from .verdict import Verdict
 from .work import (
     Runs,
     Sizes,
+    parent_of,
     refuse_atomic_loads,
     refuse_launches,
     refuse_more_than,
@@ -101,11 +103,14 @@ def _simulated(
 ) -> list[str]:
     """All that is judged without the clock."""
     runs = Runs()
+    refuse_hidden(handle)
     notes = [*_values(handle, runs), *_does(handle, conditions, runs)]
     notes += _counts(handle, limits, runs.trace(handle, *counted_at)) if limits else []
     _refuse_show(handle, limits, conditions, runs)
     if all(one.steady for one in conditions):
-        refuse_small_only(handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs)
+        refuse_small_only(
+            handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs, conditions
+        )
     return notes
 
 
@@ -297,7 +302,7 @@ def _refuse_show(
         return
     M, N, K = _tile(handle.spec)
     rows, columns = GRID
-    if parent := handle.spec.parent:
+    if parent := parent_of(handle):
         for shape in ((M, N, K), (M * rows, N * columns, K)):
             refuse_more_than(parent, handle, shape, "sectors" not in limits, runs)
     else:

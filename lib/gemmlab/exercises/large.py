@@ -1,12 +1,14 @@
-"""Whether a kernel does at a large size what it does at the small ones that a judge can run whole.
+"""Whether a kernel does at large sizes what it does at the small ones that a judge can run whole.
 
-Its launcher is run at the large size, and of what it launches the first block alone (of clusters,
-the first cluster): what is launched, what the block computes, and its requests, line by line, have
-to be those of the small runs, continued.
+Its launcher is run at large sizes, and of what it launches the first block alone (of clusters, the
+first cluster): what is launched, what the block computes, and its requests, line by line, have to
+be those of the small runs, continued. Large is each of M, N and K alone, and all of them together.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +17,16 @@ from .. import sim
 from ..core import precision as precisions
 from ..run.kernel import Kernel
 from ..sim.findings import told
+from ..sim.journal import EVENTS, MOST
 from ..sim.replay import as_float
 from ..sim.trace import Launched, Trace
-from ..steps import registry
-from .work import STEPS, Runs, Sizes, refuse_unlike_parent, requests
+from .flow import Seen
+from .properties import ONE_TILE, Property
+from .work import STEPS, WHOLE, Runs, Sizes, counts, refuse_unlike_parent
 
-_ROWS, _COLUMNS, _DEPTH = 2048, 2048, 1024  # about: more than any of the small runs has
+_SIDE, _DEPTH = 4096, 1024  # about, of M and N and of K, together
+_ALONE = 16384  # about, of M or N; of K as well if a block is small
+_PRODUCTS = 1 << 24  # of the first block, where K alone is large: a second or less
 _PERIOD = 10007  # elements, a prime number: rows and columns differ
 _LOOKED_AT = 1 << 16  # elements of C
 
@@ -33,48 +39,83 @@ class _Large:
     problem: str
 
 
-def refuse_small_only(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> None:
+def refuse_small_only(
+    handle: Kernel, tile: Sizes, depth: int, runs: Runs, does: Sequence[Property] = ()
+) -> None:
     """Refuse another way, or other values, at large sizes, unless the parent has them, too.
 
-    tile, depth: as of `refuse_unsteady`.
+    tile, depth: as of `refuse_unsteady`. does: what holds at small sizes, and has to here.
     """
     refuse_unlike_parent(handle, tile, lambda kernel: _differences(kernel, tile, depth, runs))
+    everywhere = [one for one in does if ONE_TILE in one.grids]
+    M, N, K = tile
+    events = 32 * sum(line.requests for line in runs.trace(handle, *tile).lines)
+    for rows, columns, steps in _larger(tile, depth)[1:] if everywhere else ():
+        shape = M * rows, N * columns, K + depth * steps
+        if events * shape[2] // K > MOST:
+            continue  # too many to follow them
+        trace = _first_block(handle, shape, EVENTS).trace
+        seen = Seen(trace, handle.spec.tile, handle)
+        if len(seen.journal.rows) < MOST and len(trace.launches) == 1:
+            for one in everywhere:
+                one.look(seen)
 
 
-def _differences(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
+def _differences(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
     """By what differs, a sentence."""
     M, N, K = tile
-    deeper = K + depth * STEPS[0]
+    deeper = K + math.lcm(depth * STEPS[0], WHOLE)
     small = [runs.trace(kernel, *tile), runs.trace(kernel, M, N, deeper)]
     if any(len(one.launches) != 1 or one.findings for one in small):
         return {}  # a first kernel makes what a second one needs: a block of each is too little
-    rows, columns = _ROWS // M + 1, _COLUMNS // N + 3
-    steps = max((_DEPTH - K) // (deeper - K), 1)
-    shape = M * rows, N * columns, K + (deeper - K) * steps
-    large = _first_block(kernel, shape)
-    at = "at M={} N={} K={}".format(*shape)
-    if said := _launched_otherwise(small[0].launches[0], large.trace.launches, rows * columns):
-        return {"launch": f"{at} {said}; it is to do the same at all sizes"}
-    if large.trace.findings:
-        return {"findings": f"{at} the simulator finds: {told(large.trace.findings)[0]}"}
-    found = {"values": f"{at} {large.problem}"} if large.problem else {}
-    if large.trace.launches[0].run == small[0].launches[0].blocks:
-        found |= _requested_otherwise(small, large.trace, steps, at)
+    found: dict[str, str] = {}
+    for more in _larger(tile, deeper - K):
+        found |= _differences_at(kernel, tile, deeper - K, more, small)
     return found
 
 
-def _first_block(kernel: Kernel | str, shape: Sizes) -> _Large:
-    step = registry.program(kernel)
-    types = precisions.precision(step.spec.precisions[0])
+def _larger(tile: Sizes, step: int) -> list[Sizes]:
+    """How many times a tile's rows and columns, and how many more steps of K."""
+    M, N, K = tile
+    deepest = min(max(_PRODUCTS // (M * N), _DEPTH), _ALONE)
+    return [
+        (_SIDE // M + 1, _SIDE // N + 3, max((_DEPTH - K) // step, 1)),
+        (_ALONE // M + 1, 1, 1),
+        (1, _ALONE // N + 1, 1),
+        (1, 1, max((deepest - K) // step, 1)),
+    ]
+
+
+def _differences_at(
+    kernel: Kernel, tile: Sizes, step: int, more: Sizes, small: list[Trace]
+) -> dict[str, str]:
+    """The same of one large size. more: as `_larger` has it. small: a tile, and a step deeper."""
+    (M, N, K), (rows, columns, steps) = tile, more
+    shape = M * rows, N * columns, K + step * steps
+    large = _first_block(kernel, shape)
+    at = "at M={} N={} K={}".format(*shape)
+    if said := _launched_otherwise(small[0].launches[0], large.trace.launches, rows * columns):
+        return {f"launch {more}": f"{at} {said}; it is to do the same at all sizes"}
+    if large.trace.findings:
+        return {f"findings {more}": f"{at} the simulator finds: {told(large.trace.findings)[0]}"}
+    found = {f"values {more}": f"{at} {large.problem}"} if large.problem else {}
+    if large.trace.launches[0].run == small[0].launches[0].blocks:
+        otherwise = _requested_otherwise(small, large.trace, steps, at)
+        found |= {f"{what} {more}": said for what, said in otherwise.items()}
+    return found
+
+
+def _first_block(kernel: Kernel, shape: Sizes, journal: int = 0) -> _Large:
+    types = precisions.precision(kernel.spec.precisions[0])
     M, N, K = shape
     # Sums of products of -1, 0 and 1 are exact in each type that C may have.
     values = np.random.default_rng(0).integers(-1, 2, _PERIOD).astype(np.float32)
     A, B = np.resize(values, (M, K)), np.resize(values[::-1], (K, N))
     C = sim.stored(np.full((M, N), np.nan, np.float32), types.made)
-    config = step.spec.config_index(getattr(kernel, "config", ""))
+    config = kernel.spec.config_index(kernel.config)
     given_a, given_b = (sim.stored(one, types.given) for one in (A, B))
-    module = sim.compile_step(step)
-    trace = module.trace(given_a, given_b, C, M, N, K, config=config, clusters=1)
+    module = sim.compile_step(kernel)
+    trace = module.trace(given_a, given_b, C, M, N, K, config=config, clusters=1, journal=journal)
     bits = C.view(f"u{C.itemsize}").astype(np.uint32)
     return _Large(trace, _wrong(A, B, as_float(bits, C.itemsize, types.made)))
 
@@ -117,15 +158,15 @@ def _launched_otherwise(one: Launched, launches: tuple[Launched, ...], tiles: in
 
 
 def _requested_otherwise(small: list[Trace], large: Trace, steps: int, at: str) -> dict[str, str]:
-    """Operations with more or fewer requests than the small runs make expect, and new lines."""
+    """Counts that are not what the small runs make expect, and new lines."""
     found = {}
-    one, deeper, most = (requests(trace) for trace in (*small, large))
-    for op in sorted({*one, *deeper, *most}):
-        expected = one[op] + (deeper[op] - one[op]) * steps
-        if most[op] != expected:
-            found[op] = (
-                f"{at} its first block makes {most[op]:,} requests of {op}, and by what it does at "
-                f"small sizes it would be {expected:,}; it is to do the same at all sizes"
+    one, deeper, most = counts(*small, large)
+    for what in sorted({*one, *deeper, *most}):
+        expected = one[what] + (deeper[what] - one[what]) * steps
+        if most[what] != expected:
+            found[what] = (
+                f"{at} its first block makes {most[what]:,} {what}, and by what it does at small "
+                f"sizes it would be {expected:,}; it is to do the same at all sizes"
             )
     known = {(row.file, row.line) for trace in small for row in trace.lines}
     for row in large.lines:

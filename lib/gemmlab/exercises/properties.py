@@ -6,16 +6,19 @@ text. It gives a note for the verdict, or raises `NotYetError` with the reason.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core import arguments
+from ..sim.replay import NOWHERE
 from .answers import pairs
 from .block_order import block_order
 from .flow import (
     FETCHES,
+    READS,
     Flow,
     Seen,
     buffers,
@@ -28,6 +31,7 @@ from .flow import (
 Place = Callable[[int, int, int], tuple[int, int]]
 ONE_TILE, GRID = (1, 1), (2, 3)  # tiles of C in a run
 _LITTLE = 0.01  # of a tile's products
+_MUCH = 0.75  # of what another thread reads: copies beside the products may not divide evenly
 
 
 class NotYetError(Exception):
@@ -177,6 +181,7 @@ def outputs(rows: int, columns: int) -> Property:
                     "are asked for"
                 )
         _refuse_unread(seen)
+        _refuse_uneven(seen)
         what = "one element" if rows * columns == 1 else f"{rows} x {columns} elements"
         return f"each thread stores {what} of C"
 
@@ -195,6 +200,7 @@ def block_tile(rows: int, columns: int) -> Property:
                 f"its tile of {rows} x {columns}; it should store each of these once, and no other"
             )
         _refuse_unread(seen)
+        _refuse_uneven(seen)
         return f"a block makes {rows} x {columns} elements of C"
 
     return Property(f"{rows} x {columns} elements of C a block", look)
@@ -214,6 +220,45 @@ def _refuse_unread(seen: Seen) -> None:
                 f"block 0 stores elements of C that take {wanted:,} elements of {name}, and it "
                 f"loads {got:,} of {name}: it is to compute what it stores"
             )
+
+
+def _refuse_uneven(seen: Seen) -> None:
+    """Who stores elements of C computes them: of these threads each reads as much as the others.
+
+    Of an ldmatrix some lanes give the addresses for all, so there warps are compared.
+    """
+    makers = [thread for thread, (r, _) in _stored(seen).items() if r]
+    every = seen.journal.rows[seen.journal.rows["block"] == 0]
+    kinds = READS if is_of(every, *READS).any() else FETCHES
+    together = 32 if is_of(every, "ldmatrix", "wgmma.shared").any() else 1
+    reads: Counter[int] = Counter()
+    for thread in makers:
+        reads[thread // together] += int(is_of(seen.threads[thread], *kinds).sum())
+    (most, many), (least, few) = reads.most_common()[0], reads.most_common()[-1]
+    if few < _MUCH * many:
+        what = "warp" if together > 1 else "thread"
+        raise NotYetError(
+            f"{what} {least} of block 0 stores elements of C and reads {few:,} times for its "
+            f"products, and {what} {most} {many:,} times: each is to compute what it stores"
+        )
+
+
+def _refuse_elsewhere(seen: Seen) -> None:
+    """What the threads of a block share lies in shared memory, not in an array of their own."""
+    every = np.concatenate(list(seen.threads.values()))
+    every = every[is_of(every, *FETCHES, "st.global", "atom.global")]
+    address = every["address"].astype(np.int64)
+    inside = np.zeros(len(every), bool)
+    for one in seen.trace.places:
+        if one.name in ("A", "B", "C"):
+            inside |= (address >= one.start) & (address < one.start + one.bytes)
+    inside |= address == NOWHERE
+    if not inside.all():
+        line = int(every["line"][~inside][0])
+        raise NotYetError(
+            f"line {line} uses global memory that is neither A, B nor C; what the threads of a "
+            "block share is to be in shared memory"
+        )
 
 
 def _fetched(seen: Seen, rows: np.ndarray, name: str) -> int:
@@ -251,6 +296,7 @@ def reads_once() -> Property:
     def look(seen: Seen) -> str:
         every = np.concatenate(list(seen.threads.values()))
         every = every[seen.k_tiles(every) >= 0]
+        _refuse_elsewhere(seen)
         for name, side in (("A", seen.tile[0]), ("B", seen.tile[1])):
             inside, *_ = seen.elements(every, name)
             place = next(one for one in seen.trace.places if one.name == name)

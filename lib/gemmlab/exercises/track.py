@@ -27,6 +27,8 @@ from .verdict import Verdict
 _TILE, _HALF_TILE, _BOX = (64, 64, 16), (64, 64, 32), (64, 64, 64)
 _FLOATS = (block_tile(64, 64), reads_once())
 _SQUARE = (*_FLOATS, outputs(4, 4))
+# Where tensor cores make the products, C may go through shared memory, and nothing else does.
+_NO_SCALARS = {"wavefronts": {"ld.shared": 256}}
 _ONE_BARRIER = (stages(2), overlap(1), barriers(1))
 
 
@@ -91,18 +93,24 @@ RUNGS = (
         _TILE,
         (*_SQUARE, only("cp.async.global"), widths(cp_async_global=16), *_ONE_BARRIER),
     ),
-    Rung("WMMA", _HALF_TILE, (*_FLOATS, widths(ld_global=16), products())),
+    Rung("WMMA", _HALF_TILE, (*_FLOATS, widths(ld_global=16), products()), _NO_SCALARS),
     Rung(
         "mma.sync and ldmatrix",
         _HALF_TILE,
         (*_FLOATS, widths(ld_global=16), products(without="wmma")),
         {"conflicts": {"ldmatrix": 0}, "wavefronts": {"ld.shared": 0}},
     ),
-    Rung("a box by TMA", _BOX, (block_tile(64, 64), only("tma.load"), products(), stages(1))),
+    Rung(
+        "a box by TMA",
+        _BOX,
+        (block_tile(64, 64), only("tma.load"), products(), stages(1)),
+        _NO_SCALARS,
+    ),
     Rung(
         "a ring of two stages",
         _BOX,
         (block_tile(64, 64), only("tma.load"), products(), *_ONE_BARRIER),
+        _NO_SCALARS,
     ),
 )
 

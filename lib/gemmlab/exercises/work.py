@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Callable
 
 from .. import sim
-from ..run.kernel import Kernel
+from ..run.kernel import Kernel, kernel
 from ..sim.trace import Trace
-from ..steps import registry
 from .properties import GRID, NotYetError
 
 _LOADS = ("ld.global", "cp.async.global", "tma.load")
 _SHARED_READS = ("ld.shared", "ldmatrix", "wgmma.shared")
 _ATOMICS = 4  # requests a block: to count who has come, not to read with
 STEPS = 3, 6  # k tiles more
+WHOLE = 16  # elements: a sector of the narrowest
+_IN_SHARED, _IN_GLOBAL = ("ld.shared", "st.shared", "ldmatrix"), ("ld.global", "st.global")
 Sizes = tuple[int, int, int]
 
 
@@ -26,9 +27,9 @@ class Runs:
     """The traces of one verdict, each made once."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[Kernel | str, Sizes], Trace] = {}
+        self._made: dict[tuple[Kernel, Sizes], Trace] = {}
 
-    def trace(self, kernel: Kernel | str, *shape: int) -> Trace:
+    def trace(self, kernel: Kernel, *shape: int) -> Trace:
         """What `sim.trace` gives."""
         M, N, K = shape
         if (key := (kernel, (M, N, K))) not in self._made:
@@ -40,12 +41,20 @@ class Runs:
         self._made[kernel, (trace.M, trace.N, trace.K)] = trace
 
 
-def refuse_more_than(parent: str, handle: Kernel, shape: Sizes, loads: bool, runs: Runs) -> None:
+def parent_of(handle: Kernel) -> Kernel | None:
+    """The step that a kernel was made from, in the kernel's configuration if it has that one."""
+    if handle.parent is None:
+        return None
+    parent = kernel(handle.parent)
+    return kernel(parent, handle.config) if handle.config in parent.spec.configs else parent
+
+
+def refuse_more_than(parent: Kernel, handle: Kernel, shape: Sizes, loads: bool, runs: Runs) -> None:
     """What is saved in one place may not be spent in another: launches, loads, shared reads.
 
     loads: whether those from global memory are looked at.
     """
-    if not registry.get(parent).fits(*shape):
+    if not parent.spec.fits(*shape):
         return
     trace, at = runs.trace(handle, *shape), "M={} N={} K={}".format(*shape)
     known = runs.trace(parent, *shape)
@@ -53,14 +62,15 @@ def refuse_more_than(parent: str, handle: Kernel, shape: Sizes, loads: bool, run
     found, before = (_total(one, "sectors", *_LOADS) for one in (trace, known))
     if loads and found > before:
         raise NotYetError(
-            f"at {at} it loads {found:,} sectors from global memory, and {parent} {before:,}; the "
-            "tiles are to be loaded as often as before, and used from shared memory"
+            f"at {at} it loads {found:,} sectors from global memory, and {parent.title} "
+            f"{before:,}; the tiles are to be loaded as often as before, and used from shared "
+            "memory"
         )
     found, before = (_total(one, "wavefronts", *_SHARED_READS) for one in (trace, known))
     if before and found > 2 * before:
         raise NotYetError(
-            f"at {at} its reads of shared memory take {found:,} wavefronts, and those of {parent} "
-            f"{before:,}: most of them are not for the products"
+            f"at {at} its reads of shared memory take {found:,} wavefronts, and those of "
+            f"{parent.title} {before:,}: most of them are not for the products"
         )
 
 
@@ -94,45 +104,55 @@ def refuse_unsteady(handle: Kernel, tile: Sizes, depth: int, runs: Runs) -> None
 
 
 def refuse_unlike_parent(
-    handle: Kernel, tile: Sizes, look: Callable[[Kernel | str], dict[str, str]]
+    handle: Kernel, tile: Sizes, look: Callable[[Kernel], dict[str, str]]
 ) -> None:
     """Refuse what `look` finds in a kernel (by what it is of, a sentence) and not in its parent."""
     found = look(handle)
-    parent = handle.spec.parent
-    known = look(parent) if found and parent and registry.get(parent).fits(*tile) else {}
+    parent = parent_of(handle) if found else None
+    known = look(parent) if parent and parent.spec.fits(*tile) else {}
     for what, said in found.items():
         if what not in known:
             raise NotYetError(said)
 
 
-def _unsteady(kernel: Kernel | str, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
+def _unsteady(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[str, str]:
     """By operation, what differs from tile to tile."""
     M, N, K = tile
     rows, columns = GRID
     sizes = [tile, (M * rows, N * columns, K), *((M, N, K + depth * more) for more in STEPS)]
-    one, many, deeper, deepest = (requests(runs.trace(kernel, *shape)) for shape in sizes)
+    one, many, deeper, deepest = counts(*(runs.trace(kernel, *shape) for shape in sizes))
     found = {}
     for op in sorted({*one, *many, *deeper, *deepest}):
         alone, all_, more, most = (run[op] for run in (one, many, deeper, deepest))
         if all_ != rows * columns * alone:
             found[op] = (
-                f"with {rows} x {columns} tiles of C it makes {all_:,} requests of {op}, and with "
+                f"with {rows} x {columns} tiles of C it makes {all_:,} {op}, and with "
                 f"one {alone:,}; it is to do the same for each tile, whatever M and N are"
             )
         elif most - more != more - alone:
             found[op] = (
-                f"its requests of {op} do not grow evenly with K: {alone:,}, {more:,} and {most:,} "
+                f"its {op} do not grow evenly with K: {alone:,}, {more:,} and {most:,} "
                 f"at K={K}, {K + depth * STEPS[0]} and {K + depth * STEPS[1]}; it is to do the "
                 "same for each k tile, whatever K is"
             )
     return found
 
 
-def requests(trace: Trace) -> Counter[str]:
-    """How many there are of each operation."""
-    found: Counter[str] = Counter()
-    for line in trace.lines:
-        found[line.op] += line.requests
+def counts(*traces: Trace) -> list[Counter[str]]:
+    """Requests by operation, and what they take: wavefronts of shared memory, and sectors.
+
+    Sectors where each row of all matrices begins one. What a cp.async takes depends on the banks of
+    its source, and so on K and N.
+    """
+    whole = all(n % WHOLE == 0 for one in traces for n in (one.N, one.K))
+    found: list[Counter[str]] = [Counter() for _ in traces]
+    for trace, own in zip(traces, found, strict=True):
+        for line in trace.lines:
+            own[f"requests of {line.op}"] += line.requests
+            if line.op in _IN_SHARED:
+                own[f"wavefronts of {line.op}"] += line.wavefronts
+            elif line.op in _IN_GLOBAL and whole:
+                own[f"sectors of {line.op}"] += line.sectors
     return found
 
 

@@ -51,8 +51,16 @@ class Journal:
 
     def threads(self) -> dict[int, np.ndarray]:
         """The rows of each thread of block 0, in order."""
+        rows = self.by_thread()
+        found, first = np.unique(rows["thread"], return_index=True)
+        return (
+            dict(zip(found.tolist(), np.split(rows, first[1:]), strict=True)) if len(rows) else {}
+        )
+
+    def by_thread(self) -> np.ndarray:
+        """The rows of block 0, thread by thread, each thread's in its order."""
         own = self.rows[self.rows["block"] == 0]
-        return {int(t): own[own["thread"] == t] for t in np.unique(own["thread"])}
+        return own[np.argsort(own["thread"], kind="stable")]
 
     def text(self) -> str:
         """As text, for JSON."""

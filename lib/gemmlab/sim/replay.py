@@ -35,6 +35,7 @@ Values = dict[str, dict[int, dict[int, int]]]
 _What = tuple[int, int, int]  # kind, line, width
 _Event = tuple[int, int, int, int]  # the same, and the address
 UNKNOWN = -(1 << 15)  # a value that no access has told, or no small integer
+NOWHERE = (1 << 32) - 1  # the address of a copy that reads nothing, and fills with zeros
 
 
 @dataclass(frozen=True)
@@ -84,26 +85,25 @@ def replayed(trace: Trace, dtype: str = "float32") -> Replayed:
         raise ArgumentError(
             f"trace: {trace.kernel} was traced without a journal; pass journal=True to lab.trace"
         )
-    threads = journal.threads()
     told = _Told(trace.places, dtype, [])
-    grouped = []
-    for first in range(0, max(threads) + 1, WARP):
-        lanes = [_own(threads.get(first + lane), told) for lane in range(WARP)]
-        grouped.append(list(_requests(lanes)))
+    events = _without_values(journal.by_thread(), told)
+    owner = events["thread"] // WARP
+    ends = np.searchsorted(owner, np.arange(1, owner.max(initial=0) + 1))
+    grouped = [list(_requests_of(warp)) for warp in np.split(events, ends)]
     return Replayed(_timed(grouped), _by_address(told.rows))
 
 
-def _own(rows: np.ndarray | None, told: _Told) -> list[_Event]:
-    """The events of one thread, without what its accesses have read and written."""
-    if rows is None:
-        return []
+def _without_values(rows: np.ndarray, told: _Told) -> np.ndarray:
+    """The events of all threads, without what their accesses have read and written."""
     is_value = rows["kind"] == _VALUE
     events = rows[~is_value]
-    if is_value.any():
-        told.add(rows, is_value, np.cumsum(np.isin(events["kind"], _WAITS)))
-        events = events[events["kind"] != _BOX]
-    columns = (events[name].tolist() for name in ("kind", "line", "width", "address"))
-    return list(zip(*columns, strict=True))
+    if not is_value.any():
+        return events
+    passed = np.cumsum(np.isin(events["kind"], _WAITS))
+    _, first, which = np.unique(events["thread"], return_index=True, return_inverse=True)
+    before = np.where(first > 0, passed[first - 1], 0)  # by the threads in front
+    told.add(rows, is_value, passed - before[which])
+    return events[events["kind"] != _BOX]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class _Told:
     rows: list[np.ndarray]
 
     def add(self, rows: np.ndarray, is_value: np.ndarray, epochs: np.ndarray) -> None:
-        """The values of one thread: the 16-bit pieces behind each access, from the lowest on."""
+        """The values of all threads: the 16-bit pieces behind each access, from the lowest on."""
         events = rows[~is_value]
         owner = np.cumsum(~is_value)[is_value] - 1  # the event in front
         place = np.flatnonzero(is_value) - np.flatnonzero(~is_value)[owner] - 1
@@ -126,6 +126,8 @@ class _Told:
         self._decode(events, epochs, owner, place, halves)
         # A copy has read in global memory what it writes to shared memory.
         copied = np.isin(events["kind"][owner], _COPY_TO) & (owner > 0)
+        copied &= events["thread"][owner] == events["thread"][owner - 1]
+        copied &= events["address"][owner - 1] != NOWHERE
         copied &= events["kind"][owner - 1] == _COPY_FROM
         self._decode(events, epochs, owner[copied] - 1, place[copied], halves[copied])
 
@@ -196,19 +198,43 @@ def _by_address(seen: list[np.ndarray]) -> Values:
     values: Values = {memory: {} for memory in MEMORIES}
     if not seen:
         return values
-    places, which = np.unique(np.concatenate(seen)[:, :3], axis=0, return_inverse=True)
-    all_values = np.concatenate(seen)[:, 3]
-    least, most = np.full(len(places), 1 << 20), np.full(len(places), -(1 << 20))
-    np.minimum.at(least, which.ravel(), all_values)
-    np.maximum.at(most, which.ravel(), all_values)
+    memory, epoch, address, value = np.concatenate(seen).T
+    key = (memory << 56) + (epoch << 32) + address  # an address has 32 bits
+    order = np.argsort(key, kind="stable")
+    places, first = np.unique(key[order], return_index=True)
+    sorted_values = value[order]
+    least, most = (of.reduceat(sorted_values, first) for of in (np.minimum, np.maximum))
     agreed = np.where(least == most, least, UNKNOWN)
-    for (memory, epoch, address), value in zip(places.tolist(), agreed.tolist(), strict=True):
-        values[MEMORIES[memory]].setdefault(epoch, {})[address] = value
+    of_memory = [values[name] for name in MEMORIES]
+    columns = places >> 56, places >> 32 & 0xFFFFFF, places & 0xFFFFFFFF, agreed
+    for m, e, at, known in zip(*(column.tolist() for column in columns), strict=True):
+        of_memory[m].setdefault(e, {})[at] = known
     return values
 
 
+def _requests_of(events: np.ndarray) -> Iterator[tuple[_What, tuple[int, ...]]]:
+    """What a warp does, request by request."""
+    threads, first = np.unique(events["thread"], return_index=True)
+    address = events["address"].astype(np.int64)
+    address[address == NOWHERE] = -1
+    whats = [events[name] for name in ("kind", "line", "width")]
+    counts = np.diff(first, append=len(events))
+    if len(threads) == WARP and (counts == counts[0]).all():
+        tables = [column.reshape(WARP, -1) for column in whats]
+        if all((table == table[0]).all() for table in tables):  # as it is mostly
+            together = zip(*(table[0].tolist() for table in tables), strict=True)
+            lanes = map(tuple, address.reshape(WARP, -1).T.tolist())
+            yield from zip(together, lanes, strict=True)
+            return
+    rows = list(zip(*(column.tolist() for column in (*whats, address)), strict=True))
+    own: list[list[_Event]] = [[] for _ in range(WARP)]
+    for thread, begin, count in zip(*map(np.ndarray.tolist, (threads, first, counts)), strict=True):
+        own[thread % WARP] = rows[begin : begin + count]
+    yield from _requests(own)
+
+
 def _requests(lanes: list[list[_Event]]) -> Iterator[tuple[_What, tuple[int, ...]]]:
-    """What a warp does, request by request: lanes that do the same next belong together."""
+    """The same where lanes differ: those that do the same next belong together."""
     at = [0] * len(lanes)
     while True:
         left = [lane for lane, events in enumerate(lanes) if at[lane] < len(events)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 import pytest
 from sampling import sampled
-from wrong_answers import Answer, answers, solutions, verdict
+from wrong_answers import ROOT, Answer, answers, solutions, verdict
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +38,12 @@ def test_is_not_accepted(answer: Answer):
 def test_the_solution_is_accepted(chapter: str, exercise: int):
     setup = next(one.setup for one in answers() if one.chapter == chapter)
     assert verdict(chapter, exercise, setup=setup).solved
+
+
+def test_no_solution_is_stored_as_refused():
+    refused = []
+    for path in sorted((ROOT / "book").glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if "solution" in cell["metadata"].get("tags", []):
+                refused += [path.stem for one in cell["outputs"] if "Not yet: " in str(one)]
+    assert not refused

@@ -130,7 +130,7 @@ def test_more_work_than_the_parent_does_is_for_show():
     twice = LOOP.replace("k_tile = 0", "again = 0; again < 2; ++again) for (int k_tile = 0")
     mine = lab.kernel(lab.variant(SERIAL, {LOOP: twice}))
     with pytest.raises(NotYetError, match="it loads 512 sectors from global memory, and"):
-        work.refuse_more_than(SERIAL, mine, (32, 32, 32), True, work.Runs())
+        work.refuse_more_than(lab.kernel(SERIAL), mine, (32, 32, 32), True, work.Runs())
     with pytest.raises(NotYetError, match="its launcher launches 1 kernels"):
         work.refuse_launches(lab.trace(SERIAL, 32, 32, 32), 0)
 

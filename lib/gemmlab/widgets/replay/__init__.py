@@ -12,7 +12,7 @@ from ... import sim
 from ...core.arguments import integer, text
 from ...core.precision import precision as types_of
 from ...layouts.shared import banks
-from ...sim.journal import KINDS
+from ...sim.journal import KINDS, MOST
 from ...sim.places import GLOBAL, SHARED, Place, element
 from ...sim.replay import UNKNOWN, Replayed, Step, element_bytes, replayed
 from ...sim.trace import Trace
@@ -55,7 +55,8 @@ class Replay(Widget):
         self._run, self._trace = run, trace
         super().__init__(
             config={
-                "title": f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}, block 0",
+                "title": f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}, block 0"
+                + f", its first {MOST:,} events" * (len(trace.events().rows) >= MOST),
                 "caption": caption,
                 "ticks": run.ticks,
                 "kinds": list(KINDS),
@@ -134,18 +135,28 @@ def _steps(run: Replayed) -> dict:
     A step begins when the one before has ended, and its epoch counts the waits before it.
     """
     whats: dict[tuple[int, int, int], int] = {}
-    shapes: dict[tuple[int, ...], int] = {}
+    shapes: dict[bytes, int] = {}
     warps = []
     for steps in run.warps:
-        rows = []
-        for step in steps:
-            base = min((a for a in step.addresses if a >= 0), default=0)
-            shape = tuple(a - base if a >= 0 else -1 for a in step.addresses)
-            what = whats.setdefault((step.kind, step.line, step.width), len(whats))
-            which = shapes.setdefault(shape, len(shapes))
-            rows.append((what, which, base, step.until))
-        warps.append(_packed(np.array(rows, np.int32)))
-    return {"whats": [list(w) for w in whats], "shapes": [list(s) for s in shapes], "warps": warps}
+        lanes = np.array([step.addresses for step in steps], np.int64).reshape(len(steps), -1)
+        base = np.where(lanes < 0, 1 << 32, lanes).min(axis=1, initial=1 << 32)
+        base[base == 1 << 32] = 0
+        relative = np.where(lanes < 0, -1, lanes - base[:, None])
+        rows = [
+            (
+                whats.setdefault((step.kind, step.line, step.width), len(whats)),
+                shapes.setdefault(shape.tobytes(), len(shapes)),
+                step.until,
+            )
+            for step, shape in zip(steps, relative, strict=True)
+        ]
+        what, which, until = np.array(rows, np.int64).reshape(-1, 3).T
+        warps.append(_packed(np.stack([what, which, base, until], axis=1).astype(np.int32)))
+    return {
+        "whats": [list(w) for w in whats],
+        "shapes": [np.frombuffer(shape, np.int64).tolist() for shape in shapes],
+        "warps": warps,
+    }
 
 
 def _values(run: Replayed, places: Sequence[Place], normal: int) -> dict:
