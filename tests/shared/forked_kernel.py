@@ -19,23 +19,10 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Sequence
 from typing import NoReturn
 
 ADDRESS = "GEMMLAB_FORKED_KERNELS"  # where the process listens
-# No package that looks at its import whether it runs in a notebook, as pyplot and gemmlab do.
-IMPORTED = (
-    "IPython.core.interactiveshell",
-    "anywidget",
-    "debugpy",
-    "ipykernel.ipkernel",
-    "ipykernel.kernelapp",
-    "matplotlib.backends.backend_agg",
-    "matplotlib.backends.backend_svg",
-    "matplotlib.figure",
-    "numpy.random",
-    "torch",
-    "tqdm",
-)
 
 
 def main() -> None:
@@ -51,13 +38,13 @@ def main() -> None:
         line.recv(1)  # until the kernel has ended
 
 
-def serve(address: str) -> None:
-    """Fork a kernel for each request, until the standard input is closed."""
+def serve(address: str, names: Sequence[str]) -> None:
+    """Import `names`, and fork a kernel for each request, until the standard input is closed."""
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen()
         print("listening", flush=True)  # who asks now waits for the imports
-        for name in IMPORTED:
+        for name in names:
             importlib.import_module(name)
         assert threading.active_count() == 1, "a fork would lack these threads"
         gc.freeze()
@@ -101,4 +88,4 @@ def _received(line: socket.socket, size: int) -> bytes:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[2]) if sys.argv[1] == "serve" else main()
+    serve(sys.argv[2], sys.argv[3:]) if sys.argv[1] == "serve" else main()
