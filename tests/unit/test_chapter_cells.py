@@ -55,10 +55,30 @@ def test_verdicts_that_no_later_cell_needs_are_left_out_and_nothing_else(chapter
     assert config.stash[sampling.LEFT].left == len(left)
 
 
-def test_what_cells_define_use_and_call():
-    source = "%load_ext x\nfor k in range(3):\n    lab.exercises.rung(k, 2)\nfrom a.b import c as d"
-    assert chapter_cells.names(source) == ({"k", "d"}, {"range", "lab", "k"}, {"range", "rung"})
-    assert chapter_cells.names("%%kernel mine --like a") == ({"mine"}, set(), set())
+@pytest.mark.parametrize(
+    ("source", "made", "used", "called"),
+    [
+        ("%load_ext x\nfor k in range(3):\n    rung(k, N)", "k", "N range rung", "range rung"),
+        ("from a.b import c as d\nimport e.f", "d e", "", ""),
+        ("x = 1\nprint(x)", "x", "print", "print"),
+        ("x = x + 1", "x", "x", ""),
+        ("x += 1", "x", "x", ""),
+        ("y = [k for k in x]", "y k", "x", ""),
+        ("def judge(k):\n    z = lab.trace(k, N)\n    return z", "judge", "N lab", "trace"),
+        ("%%kernel mine --like a\nint x;", "mine", "", ""),
+        ("%%cuda\nint x;", "", "", ""),
+    ],
+)
+def test_what_a_cell_defines_uses_and_calls(source, made, used, called):
+    expected = tuple(set(text.split()) for text in (made, used, called))
+    assert chapter_cells.names(source) == expected
+
+
+def test_a_name_that_a_later_cell_makes_anew_is_not_needed():
+    texts = ("report = lab.check('a')", "report = 1", "print(report)")
+    items = [SimpleNamespace(cell=SimpleNamespace(metadata={}, source=one)) for one in texts]
+    assert chapter_cells.left_out(items) == items[:1]
+    assert chapter_cells.left_out([items[0], items[2]]) == []
 
 
 def test_chapters_that_run_whole_exist():
