@@ -41,9 +41,9 @@ help:
 	@echo 'To test:'
 	@echo '  make quick      unit tests and widgets, without the slow ones (a minute)'
 	@echo '  make lint       style, formats, which module may import which, types'
-	@echo '  make test       set up .venv, then everything that CI runs'
+	@echo '  make test       set up .venv, then what CI runs: every test, of dear cases a sample'
 	@echo '  make test-gpu   the tests that need a GPU'
-	@echo '  make campaign   what takes long: mutants, fuzz, the cases that make test samples;'
+	@echo '  make campaign   what takes long: mutants, fuzz, all cases and cells that make test leaves out;'
 	@echo '                  CORPUS=dir: and the public kernels that are in it, as they are and with'
 	@echo '                  one synchronizing statement removed'
 	@echo '  make mutants    try every mutant of every kernel in the simulator, and record (minutes)'
@@ -193,8 +193,10 @@ test: test-env
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target $(if $(NB),test-notebooks) test-browser
 
 # Two workers share the cores. Threads of torch's that wait for each other do so in a loop, which
-# takes half of the time from the simulator's.
+# takes half of the time from the simulator's. And without bytecode each of some hundred processes
+# would compile the package anew.
 test-code test-notebooks test-browser quick campaign: export OMP_NUM_THREADS ?= 1
+test-code test-notebooks test-browser quick campaign: export PYTHONDONTWRITEBYTECODE =
 
 # Stages of `make test`.
 test-code: test-env
@@ -206,7 +208,7 @@ test-notebooks: test-env
 	@GEMMLAB_BACKEND=sim GEMMLAB_PROGRESS=0 PYTHONPATH=tests/shared$${PYTHONPATH:+:$$PYTHONPATH} \
 	  $(PYTEST) -n 2 --dist loadfile $(DEAREST) -p no:cacheprovider \
 	  --nbval-lax --nbval-current-env --nbval-sanitize-with tests/notebooks/sanitize.cfg \
-	  -p solutions $(SOLUTIONS) $(NB)
+	  -p chapter_cells -p forked_kernels $(CELLS) $(NB)
 
 test-browser: test-env
 	@echo '== browser =='
@@ -226,10 +228,11 @@ lint: test-env
 test-gpu: test-env
 	$(PYTEST) -m gpu tests/gpu
 
-# Their results are committed; `make test` repeats a fixed sample of each.
-campaign: mutants fuzz
+# Their results are committed; `make test` repeats a fixed sample of each. Of the tests all cases that
+# it leaves out run here (tests/sample.toml), and of the chapters every cell.
+campaign: html mutants fuzz
 	$(PYTEST) -n 2 -m campaign tests
-	$(MAKE) --no-print-directory test-notebooks SOLUTIONS=--all-solutions
+	$(MAKE) --no-print-directory test-notebooks CELLS='--all-cells --cold-kernels'
 	$(if $(CORPUS),$(PY) -m tools.corpus --folder $(CORPUS))
 	$(if $(CORPUS),$(PY) -m tools.corpus.removed --folder $(CORPUS) --record)
 	$(if $(CORPUS),$(PY) -m tools.corpus.counters --folder $(CORPUS))

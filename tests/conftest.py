@@ -7,13 +7,30 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sampling
 import skips
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[sampling.LEFT] = sampling.Left()
+    config.pluginmanager.register(config.stash[sampling.LEFT])
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if sampling.whole(config.args):
+        sampling.mark(items, sampling.table())
+    if "not campaign" in config.option.markexpr:
+        open_ = [item for item in items if not item.get_closest_marker("gpu")]
+        left = [item for item in open_ if item.get_closest_marker("campaign")]
+        config.stash[sampling.LEFT].count(len(left), len(open_))
+    _skip_gpu(items)
+
+
+def _skip_gpu(items: list[pytest.Item]) -> None:
     gpu = [item for item in items if item.get_closest_marker("gpu")]
     if not gpu:
         return
@@ -29,6 +46,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    config.stash[sampling.LEFT].tell(config)
     skips.tell(config)
 
 

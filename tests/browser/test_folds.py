@@ -1,39 +1,12 @@
-"""What the book folds: how tall that leaves a core chapter, and what opens a fold."""
+"""What opens what the book folds."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from gemmlab.notebook.course import CHAPTERS, chapter
-
-CORE = [name for name in CHAPTERS if chapter(name).core]
-TALLEST = 12_000  # pixels of a core chapter in a window of 1440x900
-MOST_MINUTES = 25
 EXERCISE = "#exercise-1-square-blocks"
 FOLD = f"section{EXERCISE} > details"
-
-
-@pytest.fixture(scope="module")
-def window(windows, address):
-    """A window of 1440x900, in which chapters are opened one after the other."""
-    opened = windows.open(f"{address}/book/primer.html", width=1440)
-    yield opened
-    windows.close(opened)
-
-
-@pytest.mark.parametrize("name", CORE)
-def test_a_core_chapter_is_short(window, address, name):
-    page = window.page
-    page.goto(f"{address}/book/{name}.html")
-    page.wait_for_function("document.fonts.status === 'loaded'")
-    page.wait_for_function("() => !document.querySelector('[data-gemmlab]:not([data-live])')")
-    assert page.evaluate("document.documentElement.scrollHeight") <= TALLEST
-    assert chapter(name).reading.minutes <= MOST_MINUTES
-    # Every exercise and every rung is there, under its own heading.
-    folds = page.locator("details.gl-fold > summary :is(h2, h3)")
-    titles = [title for title in folds.all_inner_texts() if title.startswith(("Exercise", "Your"))]
-    assert len(titles) == chapter(name).reading.exercises + chapter(name).reading.rungs
 
 
 @pytest.fixture

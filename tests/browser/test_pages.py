@@ -6,13 +6,17 @@ import re
 from pathlib import Path
 
 import pytest
-from sampling import sampled
 
+from gemmlab.notebook.course import CHAPTERS as CHAPTERS_OF_THE_COURSE
+from gemmlab.notebook.course import chapter
 from gemmlab.steps.chapters import CHAPTERS as CHAPTERS_WITH_STEPS
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 CHAPTERS = sorted(str(path.relative_to(HTML)) for path in (HTML / "book").glob("*.html"))
 HEAVIEST_PAGE = 2_500_000
+CORE = [name for name in CHAPTERS_OF_THE_COURSE if chapter(name).core]
+TALLEST = 12_000  # pixels of a core chapter in a window of 1440x900
+MOST_MINUTES = 25
 
 # Bytes after decompression, whatever the server compresses.
 TRANSFERRED = """() => performance.getEntriesByType("resource")
@@ -130,6 +134,23 @@ def test_lines_of_prose_are_short(opened):
         page.set_viewport_size({"width": 1280, "height": 900})
 
 
+def test_a_core_chapter_is_short(opened):
+    page, name = opened.page, Path(opened.page.url).stem
+    if name not in CORE:
+        return
+    page.set_viewport_size({"width": 1440, "height": 900})
+    try:
+        page.evaluate(FRAMES)
+        assert page.evaluate("document.documentElement.scrollHeight") <= TALLEST
+    finally:
+        page.set_viewport_size({"width": 1280, "height": 900})
+    assert chapter(name).reading.minutes <= MOST_MINUTES
+    # Every exercise and every rung is there, under its own heading.
+    folds = page.locator("details.gl-fold > summary :is(h2, h3)")
+    titles = [title for title in folds.all_inner_texts() if title.startswith(("Exercise", "Your"))]
+    assert len(titles) == chapter(name).reading.exercises + chapter(name).reading.rungs
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_charts_have_text_of_13_pixels(opened, width):
     page = opened.page
@@ -189,13 +210,13 @@ def test_paper_has_the_colours(opened):
         page.emulate_media(media="screen")
 
 
-@pytest.mark.parametrize("chapter", sampled(CHAPTERS, of=6))
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_page_works_from_a_file(visit, book, chapter):
     found = visit((book / chapter).as_uri())
     assert found.problems() == []
 
 
-@pytest.mark.parametrize("chapter", sampled(CHAPTERS, of=6))
+@pytest.mark.parametrize("chapter", CHAPTERS)
 def test_widgets_are_pictures_without_scripts(visit, address, chapter):
     page = visit(f"{address}/{chapter}", java_script_enabled=False).page
     for folded in page.locator("details.gl-fold > summary").all():

@@ -26,7 +26,7 @@ from gemmlab import sim
 EDGES = ((1, 8), (8, 1), (16, 63), (16, 8), (17, 65), (63, 1), (64, 65), (65, 8), (1, 63))
 
 
-@pytest.mark.parametrize("case", sampled(list(product(CONFIGS, EDGES)), of=3))
+@pytest.mark.parametrize("case", sampled(list(product(CONFIGS, EDGES)), of=6))
 def test_edges_that_are_cut_along_k(case):
     """Two rows of three tiles on 4 SMs, light ones first: two tiles are in pieces."""
     config, edge = case

@@ -85,6 +85,18 @@ def _data_uri(mime: str, content: bytes) -> str:
     return f"data:{mime};base64,{base64.b64encode(content).decode()}"
 
 
+class _Text:
+    """A text of a class of widgets, put together when it is first asked for: most are not."""
+
+    def __init__(self, of: Callable[[type[Widget]], str]) -> None:
+        self._of = of
+
+    def __get__(self, widget: Widget | None, owner: type[Widget]) -> str:
+        """That of the class which names the files; anywidget makes one for every instance."""
+        names: Any = next(one for one in owner.__mro__ if "_script" in one.__dict__)
+        return self._of(names) if names._script else ""
+
+
 class Widget(anywidget.AnyWidget):
     """Base of the widgets: a subclass names its files and says what it shows.
 
@@ -93,17 +105,12 @@ class Widget(anywidget.AnyWidget):
 
     _script = ""  # the subclass' module below widgets/, "bank_map/widget.js"
     _sheets: tuple[str, ...] = ()  # its style sheets, ("bank_map/widget.css",)
+    _esm = _Text(lambda widget: module_text(widget._script))
+    _css = _Text(lambda widget: style_text(widget.__name__, *widget._sheets))
     _drawn = ("", b"")  # the last picture, after the key of what it shows
 
     config = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        # anywidget makes a subclass of its own for every instance; that one has its _esm already.
-        if "_script" in cls.__dict__:
-            cls._esm = module_text(cls._script)
-            cls._css = style_text(cls.__name__, *cls._sheets)
-        super().__init_subclass__(**kwargs)
 
     def summary(self) -> str:
         """What the widget shows, in words: the picture's alt text and the text/plain."""
