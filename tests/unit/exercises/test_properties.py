@@ -144,7 +144,7 @@ LAUNCH = "dim3(g.N / BN, g.M / BM), dim3(BN, BM), 0"
     [
         (
             {LOOP: LOOP.replace("k_tile < K", "k_tile < min(K, 512)")},
-            r"at M=2080 N=2144 K=960 \d+ elements of the first block are wrong",
+            r"at M=4128 N=4192 K=960 \d+ elements of the first block are wrong",
         ),
         (
             {DOT: f"if (K < 512)\n{DOT}\nelse\nacc += a.x * B[(size_t)(k_tile + k) * N + col];"},
