@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   } else {
     // [consume]
     setmaxnreg_inc<S::CONSUMER_REGISTERS>();
-    // Each warpgroup has two threads that tell a block each.
+    // Threads 0 and 1 of a warpgroup each arrive at one block's empty mbarrier.
     auto release = [&](uint32_t empty_addr) {
       if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
     };
