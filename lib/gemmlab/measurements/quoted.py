@@ -102,10 +102,11 @@ def quoted(key: str, runs: Runs | None = None) -> Quoted:
     """The number that a key names.
 
     key: such as "sgemm_06 4096 tflops". runs: where to look it up; None: the recordings of the
-    GPU that the chapters speak of. Raises ArgumentError for a key that names nothing.
+    GPU that the key names, or else of the one that the chapters speak of. Raises ArgumentError for
+    a key that names nothing.
     """
     parsed = parse(key)
-    if runs is None or "gpu" in parsed.options:
+    if runs is None:
         runs = recordings(parsed.options.get("gpu", GPU))
     found = _found(parsed, runs)
     scale = _real(parsed, "scale", 1.0)

@@ -66,17 +66,13 @@ class Ladder(Widget):
         gpu: str = "",
         others: Mapping[str, tuple[Any, str | Mapping[str, Any]]] | None = None,
     ) -> None:
-        if hasattr(rows, "rows") and hasattr(rows, "environment"):
-            rows, environment, source = rows.rows, rows.environment, rows.source
-        choice("source", source, ("recorded", "live"), quoted=True)
+        rows, environment, source = _measured(rows, environment, source)
         kept = _add_shares(_until(_rows(rows, mode, l2, precision), until), ceiling)
         sizes = list(dict.fromkeys(row["size"] for row in kept))
-        chosen = sizes[-1] if size is None else str(size)
-        _one_of("size", chosen, sizes)
+        chosen = _one_of("size", sizes[-1] if size is None else str(size), sizes)
         metrics = [m for m in METRICS if any(row[m] is not None for row in kept)]
         _one_of("metric", metric, metrics)
-        if highlight := highlight or until:
-            _one_of("highlight", highlight, [row["kernel"] for row in kept])
+        highlight = _set_off(highlight or until, kept)
         super().__init__(
             config={
                 "rows": kept,
@@ -87,14 +83,7 @@ class Ladder(Widget):
                 "origin": _origin(environment, source),
                 "caption": caption,
                 "gpu": text("gpu", gpu),
-                "others": [
-                    {
-                        "gpu": text("others", name),
-                        "values": _values(_rows(there, mode, l2, precision), metrics),
-                        "origin": _origin(made, source),
-                    }
-                    for name, (there, made) in (others or {}).items()
-                ],
+                "others": _elsewhere(others or {}, (mode, l2, precision), metrics, source),
             },
             state={"size": chosen, "metric": metric, "gpu": gpu, "all": False},
         )
@@ -187,8 +176,9 @@ def _three(value: float) -> str:
     return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f}"
 
 
-def _one_of(name: str, value: str, allowed: list[str]) -> None:
+def _one_of(name: str, value: str, allowed: list[str]) -> str:
     choice(name, value, dict.fromkeys(allowed), lead=", there is ")
+    return value
 
 
 def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]:
@@ -222,6 +212,38 @@ def _rows(rows: Iterable[Any], mode: str, l2: str, precision: str) -> list[dict]
     if not found:
         raise ArgumentError("rows: there are none")
     return sorted(found.values(), key=lambda row: (row["volume"], row["size"], row["baseline"]))
+
+
+def _measured(
+    rows: Any, environment: str | Mapping[str, Any], source: str
+) -> tuple[Any, str | Mapping[str, Any], str]:
+    """Rows, environment and source as given, or those of a BenchResult."""
+    if hasattr(rows, "rows") and hasattr(rows, "environment"):
+        rows, environment, source = rows.rows, rows.environment, rows.source
+    choice("source", source, ("recorded", "live"), quoted=True)
+    return rows, environment, source
+
+
+def _set_off(kernel: str | None, rows: list[dict]) -> str | None:
+    """The kernel to set off, which has to be among the rows."""
+    return _one_of("highlight", kernel, [row["kernel"] for row in rows]) if kernel else None
+
+
+def _elsewhere(
+    others: Mapping[str, tuple[Any, str | Mapping[str, Any]]],
+    asked: tuple[str, str, str],
+    metrics: list[str],
+    source: str,
+) -> list[dict[str, Any]]:
+    """What the widget has of the other GPUs. asked: mode, L2 state and precision of their rows."""
+    return [
+        {
+            "gpu": text("others", gpu),
+            "values": _values(_rows(rows, *asked), metrics),
+            "origin": _origin(environment, source),
+        }
+        for gpu, (rows, environment) in others.items()
+    ]
 
 
 def _values(rows: list[dict], metrics: list[str]) -> dict[str, list[float | None]]:
