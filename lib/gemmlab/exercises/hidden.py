@@ -16,6 +16,7 @@ from .properties import NotYetError
 
 _DIRECTIVE = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b(.*)")
 _DEFINED = re.compile(r"^\s*#\s*define\s+(\w+)")
+_CONSTANT = re.compile(r"^\s*(?:static\s+)?__constant__\b")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 # What no list of g++ has: nvcc's own, and what changes from place to place.
 _NVCC = re.compile(r"__(?:CUDA|NV)\w*_\w*|__CUDACC__|__NVCC__|__has_include|__FILE__|__BASE_FILE__")
@@ -30,7 +31,11 @@ def refuse_hidden(handle: Kernel) -> None:
             f"it calls {world[0]}, which tells it something of the machine or the moment; each "
             "launch is to compute its product from A and B alone"
         )
-    words = {word for line in own.values() for word in _WORD.findall(line)}
+    words = set(_WORD.findall("\n".join(own.values())))
+    # A kernel cannot write what is __constant__.
+    words -= {
+        word for line in own.values() if _CONSTANT.match(line) for word in _WORD.findall(line)
+    }
     for name, size in kept_variables(handle):
         if found := next((word for word in words if _is_called(name, word)), None):
             raise NotYetError(

@@ -103,6 +103,8 @@ def _simulated(
 ) -> list[str]:
     """All that is judged without the clock."""
     runs = Runs()
+    if conditions:
+        _refuse_without_tile(handle)
     refuse_hidden(handle)
     notes = [*_values(handle, runs), *_does(handle, conditions, runs)]
     notes += _counts(handle, limits, runs.trace(handle, *counted_at)) if limits else []
@@ -112,6 +114,15 @@ def _simulated(
             handle, _sizes(handle.spec, ONE_TILE), handle.spec.tile[2], runs, conditions
         )
     return notes
+
+
+def _refuse_without_tile(handle: Kernel) -> None:
+    """Judges compare blocks, and a launch in the cell does not say which elements are a block's."""
+    if not handle.source.trusted and handle.parent is None and handle.spec.tile[:2] == (1, 1):
+        raise NotYetError(
+            "nothing says which rows and columns of C a block computes; add them to the cell's "
+            "first line, as in --tile 8x32 for 8 rows and 32 columns, or as constants BM and BN"
+        )
 
 
 def _rival(handle: Kernel, faster_than: str | Kernel | None, by: float, size: int) -> _Rival | None:

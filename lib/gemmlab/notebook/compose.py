@@ -12,7 +12,7 @@ from ..core.errors import ArgumentError
 from ..steps.program import Origins
 from ..steps.spec import KernelSpec
 from ..steps.text import passages_of, without_comments
-from .constants import Constant, read_constants
+from .constants import Constant, numbers, read_constants
 from .passages import FIRST, Passage, at, canonical, read_passages
 from .plain import Shape, declared, read_plain
 
@@ -76,7 +76,7 @@ def _whole_file(lines: list[str], code: str, name: str) -> Draft:
     """The cell as it is, below one line that makes the file's line numbers those of the cell."""
     _check_launcher(code, f"launch_{name}", len(lines))
     text = [f"// {name}: written in a notebook.", *(canonical(line) for line in lines)]
-    constants = {c.name: code[slice(*c.value)] for c in read_constants(code)}
+    constants = {key: str(number) for key, number in numbers(code).items()}
     origins = Origins(tuple(range(1, len(text) + 1)))
     return Draft("\n".join(text) + "\n", origins, True, constants)
 
@@ -88,10 +88,9 @@ def _looks_like_code(code: str) -> bool:
 
 def _plain_file(lines: list[str], code: str, name: str, options: Mapping[str, Any]) -> Draft:
     """A kernel without a launcher: the cell's lines at their numbers, and a launcher below them."""
-    constants = {c.name: code[slice(*c.value)] for c in read_constants(code)}
-    numbers = {key: int(text) for key, text in constants.items() if text.isdecimal()}
-    _refuse_two_tiles(numbers, options)
-    shape = declared(lines, numbers, options)
+    known = numbers(code)
+    _refuse_two_tiles(known, options)
+    shape = declared(lines, known, options)
     plain = read_plain(code, name, shape)
     half = "_half" * (plain.types.given != "float32")
     text = [f'#include "../common/launch/plain{half}.cuh"  // {name}: written in a notebook.']
@@ -103,12 +102,13 @@ def _plain_file(lines: list[str], code: str, name: str, options: Mapping[str, An
         "precisions": (plain.types.name,),
         "scales": plain.scales,
     }
+    constants = {key: str(number) for key, number in known.items()}
     return Draft(whole, Origins(origins), True, constants, facts=facts)
 
 
-def _refuse_two_tiles(numbers: Mapping[str, int], options: Mapping[str, Any]) -> None:
+def _refuse_two_tiles(known: Mapping[str, int], options: Mapping[str, Any]) -> None:
     """Refuse a first line that still says how an earlier kernel was launched."""
-    own = [numbers.get(key, 0) for key in ("BM", "BN", "BK")]
+    own = [known.get(key, 0) for key in ("BM", "BN", "BK")]
     given = options.get("tile", ())
     if any(mine and mine != side for mine, side in zip(own, given, strict=False)):
         said = " ".join(f"{key}={n}" for key, n in zip(("BM", "BN", "BK"), own, strict=True) if n)

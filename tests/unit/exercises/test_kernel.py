@@ -310,3 +310,20 @@ def test_a_launch_that_fails_is_no_answer_and_a_lost_context_an_error(on_a_gpu, 
     monkeypatch.setattr(kernel_exercises, "bench", fails(ContextLostError("restart")))
     with pytest.raises(ContextLostError):
         exercises.judge(SWIZZLED, faster_than=PLAIN)
+
+
+def test_a_launch_of_ones_own_has_to_say_its_tile():
+    """The judges compare blocks; without a tile one would hear of requests that differ."""
+    text = (
+        "__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {\n"
+        "  int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 32 + threadIdx.x;\n"
+        "  if (row >= M || col >= N) return;\n"
+        "  float sum = 0;\n"
+        "  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];\n"
+        "  C[row * N + col] = sum;\n"
+        "}\n"
+        "mine<<<dim3(ceil_div(N, 32), ceil_div(M, 8)), dim3(32, 8)>>>(A, B, C, M, N, K);\n"
+    )
+    mine = cells.make("mine", text, None, {}).kernel
+    assert "as in --tile 8x32" in lab.exercises.rung(mine, 2).message
+    assert lab.exercises.rung(cells.make("mine", text, None, {"tile": (8, 32)}).kernel, 2).solved

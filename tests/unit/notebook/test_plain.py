@@ -8,6 +8,7 @@ import gemmlab as lab
 from gemmlab.core.errors import ArgumentError, BuildError
 from gemmlab.notebook import cell as cells
 from gemmlab.notebook.compose import compose
+from gemmlab.notebook.constants import numbers
 
 BODY = """\
 __global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
@@ -153,3 +154,23 @@ inline cudaError_t launch_mine(const GemmArgs& g, cudaStream_t stream) {
 """
     found = lab.trace(made(body), 8, 8, 8).findings
     assert [one.kind for one in found] == ["launcher"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "constexpr int BM = 64, BN = BM, BK = BM / 4, THREADS = BM * BN / TM;\n#define TM 16\n",
+        "#define BM 64\n#define BN (4 * 16)\n#define BK 16\n#define THREADS 256\n",
+        "const int BM = 0x40, BN = 64u, BK = 1 << 4, THREADS = 8 * 32;\n",
+        "static const unsigned BM = 64;\nenum Sizes { BN = 64, BK = 16, THREADS = 256 };\n",
+        "constexpr int BM{64}, BN{64}, BK{16}, THREADS{256};\n",
+    ],
+)
+def test_constants_may_be_said_in_any_way(said):
+    facts = compose(said + BODY, "mine", None).facts
+    assert (facts["tile"], facts["threads"]) == ((64, 64, 16), 256)
+
+
+def test_what_is_no_number_gives_no_tile():
+    text = "constexpr int A = B, B = A, C = sizeof(int), D = -1;\nconstexpr float E = 1.5f;\n"
+    assert numbers(text + "__global__ void f(const int n) { const int t = threadIdx.x; }") == {}
