@@ -281,17 +281,18 @@ def steady(family: str = "sgemm", gpu: str | None = None) -> Table:
 def beside(family: str = "sgemm", size: int = 4096, gpus: Sequence[str] | None = None) -> Table:
     """The recorded steps of a family on several GPUs: TFLOP/s, and the share of cuBLAS there.
 
-    family: "sgemm", "hgemm" or "tma". size: M = N = K. gpus: names, or parts of them, such as
-    ["H200"]; None: all that are recorded. `python -m gemmlab record` on your GPU adds its column. A
-    step that was not recorded there at that size is a dash. Raises MeasurementError if nothing was
-    recorded, ArgumentError for an empty list.
+    family: "sgemm", "hgemm", "tma" or "wgmma". size: M = N = K. gpus: names, or parts of them, such
+    as ["H200"]; None: all that are recorded. `python -m gemmlab record` on your GPU adds its
+    column. A step that was not recorded there at that size is a dash. Raises MeasurementError if
+    nothing was recorded, ArgumentError for an empty list.
     """
     wanted = measurements.gpus(family) if gpus is None else sequence("gpus", gpus, "['H200']")
     if not wanted:
         raise ArgumentError("gpus: is empty; name at least one, such as ['H200'], or leave it out")
     runs = [measurements.load(family=family, gpu=gpu) for gpu in wanted]
     found = [_by_kernel(run, size) for run in runs]
-    names = [name for name in (*registry.names(), "cublas") if any(name in rows for rows in found)]
+    own = (name for name in registry.names() if registry.get(name).family == family)
+    names = [name for name in (*own, "cublas") if any(name in rows for rows in found)]
     rows = [(short(name), *(_speed(rows.get(name)) for rows in found)) for name in names]
     made = "; ".join(origin(run.environment) for run in runs)
     note = f"TFLOP/s at M = N = K = {size}, and the share of cuBLAS on the same GPU. {made}."
