@@ -83,7 +83,7 @@ class Ladder(Widget):
                 "origin": _origin(environment, source),
                 "caption": caption,
                 "gpu": text("gpu", gpu),
-                "others": _elsewhere(others or {}, (mode, l2, precision), metrics, source),
+                "others": _elsewhere(others or {}, (mode, l2, precision), kept, metrics, source),
             },
             state={"size": chosen, "metric": metric, "gpu": gpu, "all": False},
         )
@@ -97,16 +97,13 @@ class Ladder(Widget):
         return self._other().get("origin", self.config["origin"])
 
     def _shown(self) -> list[dict]:
-        rows = [row for row in self.config["rows"] if row["size"] == self.state["size"]]
-        if not (other := self._other()):
-            return rows
-        metrics, values = self.config["metrics"], other["values"]
-        nothing = [None] * len(metrics)
-        there = [values.get(f"{row['kernel']} {row['size']}", nothing) for row in rows]
-        return [
-            row | dict(zip(metrics, found, strict=True))
-            for row, found in zip(rows, there, strict=True)
-        ]
+        rows, metrics = self.config["rows"], self.config["metrics"]
+        if other := self._other():
+            rows = [
+                row | dict(zip(metrics, values, strict=True))
+                for row, values in zip(rows, other["values"], strict=True)
+            ]
+        return [row for row in rows if row["size"] == self.state["size"]]
 
     def _window(self) -> list[dict]:
         """The rows that are drawn: the last steps and the baselines, or all."""
@@ -232,28 +229,32 @@ def _set_off(kernel: str | None, rows: list[dict]) -> str | None:
 def _elsewhere(
     others: Mapping[str, tuple[Any, str | Mapping[str, Any]]],
     asked: tuple[str, str, str],
+    shown: list[dict],
     metrics: list[str],
     source: str,
 ) -> list[dict[str, Any]]:
-    """What the widget has of the other GPUs. asked: mode, L2 state and precision of their rows."""
+    """What the widget has of the other GPUs: numbers for each row that it shows.
+
+    asked: mode, L2 state and precision of their rows.
+    """
     return [
         {
             "gpu": text("others", gpu),
-            "values": _values(_rows(rows, *asked), metrics),
+            "values": _values(_rows(rows, *asked), shown, metrics),
             "origin": _origin(environment, source),
         }
         for gpu, (rows, environment) in others.items()
     ]
 
 
-def _values(rows: list[dict], metrics: list[str]) -> dict[str, list[float | None]]:
-    """By "kernel size", a row's numbers in the order of the metrics, to four digits."""
-    return {
-        f"{row['kernel']} {row['size']}": [
-            None if row[metric] is None else float(f"{row[metric]:.4g}") for metric in metrics
-        ]
-        for row in rows
-    }
+def _values(rows: list[dict], shown: list[dict], metrics: list[str]) -> list[list[float | None]]:
+    """For each row that is shown its numbers there, in the order of the metrics, to four digits."""
+    there = {(row["kernel"], row["size"]): row for row in rows}
+    found = [there.get((row["kernel"], row["size"]), {}) for row in shown]
+    return [
+        [None if (n := row.get(metric)) is None else float(f"{n:.4g}") for metric in metrics]
+        for row in found
+    ]
 
 
 def _add_shares(rows: list[dict], ceiling: float | None) -> list[dict]:

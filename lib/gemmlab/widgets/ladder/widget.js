@@ -35,11 +35,9 @@ export const METRICS = {
 export function rowsOn(config, gpu) {
   const other = config.others.find((each) => each.gpu === gpu);
   if (!other) return config.rows;
-  return config.rows.map((row) => {
-    const values = other.values[`${row.kernel} ${row.size}`] ?? [];
-    const there = config.metrics.map((name, i) => [name, values[i] ?? null]);
-    return { ...row, ...Object.fromEntries(there) };
-  });
+  return config.rows.map((row, at) => ({
+    ...row, ...Object.fromEntries(config.metrics.map((name, i) => [name, other.values[at][i]])),
+  }));
 }
 
 // Everything known about one row, in words.
