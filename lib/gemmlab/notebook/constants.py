@@ -72,23 +72,23 @@ def numbers(code: str) -> dict[str, int]:
     said = {match[1]: match[2] for match in _DEFINE.finditer(code)}
     for match in _NAMED.finditer(code):
         listed = match[1].rstrip()
-        for part in _parts(listed.removesuffix("}") if match[0].startswith("enum") else listed):
-            if found := _NUMBER.fullmatch(part.strip()):
+        for part in split(listed.removesuffix("}") if match[0].startswith("enum") else listed):
+            if found := _NUMBER.fullmatch(part):
                 said.setdefault(found[1], found[2] or found[3])
     values = {name: _value(text, said, frozenset({name})) for name, text in said.items()}
     return {name: value for name, value in values.items() if value is not None and value > 0}
 
 
-def _parts(text: str) -> list[str]:
-    """A text at its commas, but not at those inside of brackets."""
+def split(text: str) -> list[str]:
+    """Parts between the commas that stand in no brackets."""
     parts, depth = [""], 0
-    for letter in text:
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and depth == 0:
+    for sign in text:
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign == "," and depth == 0:
             parts.append("")
         else:
-            parts[-1] += letter
-    return parts
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _value(text: str, said: dict[str, str], open_: frozenset[str]) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..core.errors import ArgumentError
 from ..core.precision import Precision, of_types
+from .constants import split
 from .passages import at
 
 SIGNATURE = "const float* A, const float* B, float* C, int M, int N, int K, float alpha, float beta"
@@ -147,7 +148,7 @@ def _launches(code: str) -> Iterable[tuple[str, int, int, list[str], str]]:
                 f"{where}: the launch is not complete; write "
                 f"{match[1]}<<<grid, block>>>(A, B, C, M, N, K);"
             )
-        sizes = _split(rest[1])
+        sizes = split(rest[1])
         if not 2 <= len(sizes) <= 4:
             raise ArgumentError(
                 f"{where}: a launch has <<<grid, block>>>, or <<<grid, block, bytes of dynamic "
@@ -166,7 +167,7 @@ def _check_count(
 ) -> None:
     """Refuse a launch with more or fewer arguments than the kernel has parameters."""
     for name, start, _, _, text in launches:
-        passed = len(_split(text))
+        passed = len(split(text))
         if name == kernel and passed != len(parameters):
             raise ArgumentError(
                 f"{_line(code, start)}: the launch passes {passed} arguments, and {kernel} has "
@@ -221,7 +222,7 @@ def _parameters(code: str, match: re.Match) -> tuple[tuple[str, ...], Precision]
     stop = _closing(code, match.end() - 1)
     where = _line(code, match.start())
     read: dict[str, str] = {}
-    for text in _split(code[match.end() : stop]) if stop > 0 else []:
+    for text in split(code[match.end() : stop]) if stop > 0 else []:
         plain = _QUALIFIERS.sub(" ", text)
         if not (one := re.fullmatch(r"\s*(.*?[\s*])(\w+)\s*", plain, re.DOTALL)):
             raise _signature(where, match[1], f"`{text.strip()}` has no name")
@@ -286,18 +287,6 @@ def _no_kernel(code: str, name: str) -> ArgumentError:
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.split(r"\s*[x,]\s*", text))
-
-
-def _split(text: str) -> list[str]:
-    """Parts between the commas that stand in no brackets."""
-    parts, depth = [""], 0
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _closing(code: str, start: int) -> int:
