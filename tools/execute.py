@@ -252,8 +252,8 @@ def _execute_all(given: argparse.Namespace, ran_on: dict) -> int:
     turns = ran_on["backend"] == "gpu" and not given.check
     ordered = sorted(given.chapters, key=seconds_of, reverse=True)
     work, rest = (check, ()) if given.check else (execute, (ran_on,))
-    with tempfile.NamedTemporaryFile(prefix="gemmlab-turns-") as file:
-        os.environ[VARIABLE] = file.name if turns else ""
+    with tempfile.TemporaryDirectory(prefix="gemmlab-turns-") as folder:
+        os.environ[VARIABLE] = f"{folder}/turns" if turns else ""
         for path, seconds, said in each(
             work, [(path, *rest) for path in ordered], given.jobs, own_cores=turns
         ):

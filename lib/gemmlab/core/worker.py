@@ -68,8 +68,8 @@ class Worker:
             return refused
         return self.receive(seconds)
 
-    def send(self, request: dict[str, Any]) -> dict[str, Any] | None:
-        """Send a request, once the process is ready; what it says at its start if it is not.
+    def begin(self) -> dict[str, Any] | None:
+        """Wait until the process takes requests; what it says at its start if it will not.
 
         Raises as `receive` does.
         """
@@ -78,6 +78,15 @@ class Worker:
             if "ready" not in first:
                 return first
             self.ready = True
+        return None
+
+    def send(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Send a request, once the process is ready; what it says at its start if it is not.
+
+        Raises as `receive` does.
+        """
+        if refused := self.begin():
+            return refused
         with suppress(BrokenPipeError):  # it ended: the missing answer says so
             self._requests.write(json.dumps(request).encode() + b"\n")
             self._requests.flush()

@@ -20,6 +20,7 @@ from ..core.progress import busy
 from ..core.worker import START_SECONDS, Worker
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
+from . import turns
 
 TRIAL_SECONDS = 20.0  # $GEMMLAB_TRIAL_S has another; 0: no trial
 
@@ -137,7 +138,10 @@ class Sandbox:
         who = f"{title}: " + "M={} N={} K={}".format(*shape)
         try:
             with busy(f"trying {title} in a process of its own"):
-                answer = worker.ask(attempt.request(shape), seconds)
+                # Others may measure while the process loads torch.
+                if (answer := worker.begin()) is None:
+                    with turns.together():
+                        answer = worker.ask(attempt.request(shape), seconds)
         except (TimeoutError, EOFError, ValueError) as error:
             why, started = _why(worker, error, seconds), worker.ready
             self.end()

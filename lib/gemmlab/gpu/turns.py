@@ -3,6 +3,9 @@
 `tools.execute` runs several chapters at a time. $GEMMLAB_TURNS names the file that their processes
 lock; without it nothing waits for anything. Only what this package launches takes turns, not what
 a chapter asks of torch by itself.
+
+Who waits stands in line at a gate. With the lock alone a measurement waited for ever: launches let
+each other in as long as one of them was there.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ class _Turn:
             yield
             return
         with open(path, "a") as file:
-            fcntl.flock(file, how)
+            with open(f"{path}.gate", "a") as gate:
+                fcntl.flock(gate, fcntl.LOCK_EX)
+                fcntl.flock(file, how)
             self.held = True
             try:
                 yield

@@ -217,8 +217,7 @@ class Kernel(Program):
         dtypes = tuple(str(matrix.dtype).removeprefix("torch.") for matrix in matrices)
         device = A.device.index or 0
         attempt = sandbox.Attempt(self, self.title, config, dtypes, factors, device)
-        with turns.together():
-            SANDBOX.try_first(attempt, (A.shape[0], B.shape[1], A.shape[1]))
+        SANDBOX.try_first(attempt, (A.shape[0], B.shape[1], A.shape[1]))
 
     def __repr__(self) -> str:
         s, config = self.spec, f" [{self.config}]" if self.config else ""
