@@ -1,4 +1,4 @@
-"""A random launch of a step: a shape near its limits, types, factors, addresses, the machine."""
+"""A random launch of a step: a shape near its limits, types, factors, addresses, layout, machine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gemmlab.check.plan import SMALL_MACHINES, Limits, Run, Shape, limits
+from gemmlab.check.plan import SMALL_MACHINES, Limits, Run, Shape, has_layouts, limits
+from gemmlab.core.layout import PLAIN
 from gemmlab.core.precision import precision as types_of
 from gemmlab.steps.spec import KernelSpec
 
@@ -44,7 +45,8 @@ def draw(subject: Subject, seed: int, number: int, device: str) -> Run:
         sms = int(random.choice((0, *SMALL_MACHINES)))
         order = int(random.choice([0, 1, int(random.integers(2, 2**31))]))
     offsets = _offsets(subject, random)
-    return Run(shape, factors, subject.precision, config, offsets, sms, order)
+    layout = _layout(spec, shape, random)
+    return Run(shape, factors, subject.precision, config, offsets, sms, order, layout)
 
 
 def _shape(own: Limits, random: np.random.Generator, work: int) -> Shape:
@@ -83,3 +85,10 @@ def _offsets(subject: Subject, random: np.random.Generator) -> tuple[int, int, i
     unit = max(1, subject.spec.alignment // types_of(subject.precision).bytes[0])
     a, b, c = (int(n) * unit for n in random.integers(0, 9, 3))
     return a, b, c
+
+
+def _layout(spec: KernelSpec, shape: Shape, random: np.random.Generator) -> str:
+    """One of those that the step takes, where the shape tells them apart."""
+    if len(spec.layouts) == 1 or not has_layouts(shape):
+        return PLAIN
+    return str(random.choice(spec.layouts))

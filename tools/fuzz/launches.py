@@ -57,13 +57,14 @@ _SHOWN = 20  # launches that went wrong, of a subject
 class Outcome:
     """What became of the launches of a subject.
 
-    ends: how many ended how. error: the largest of the finite ones, as a share of what is allowed.
+    ends: how many ended how. layouts: how many had A and B lie how. error: the largest of the finite ones, as a share of what is allowed.
     problems: launches that went wrong, in words. stopped: why not all were made; "" if they were.
     """
 
     kernel: str
     precision: str
     ends: Counter[str] = field(default_factory=Counter)
+    layouts: Counter[str] = field(default_factory=Counter)
     error: float = 0.0
     problems: list[str] = field(default_factory=list)
     stopped: str = ""
@@ -82,8 +83,10 @@ class Outcome:
         """As it is recorded."""
         ends = {how: self.ends[how] for how in ENDS}
         head = {"kernel": self.kernel, "precision": self.precision, "launches": self.launches}
+        layouts = {"layouts": dict(sorted(self.layouts.items()))} if len(self.layouts) > 1 else {}
         tail = {"stopped": self.stopped} if self.stopped else {}
-        return head | ends | {"largest_error": self.error, "problems": self.problems} | tail
+        said = {"largest_error": self.error, "problems": self.problems}
+        return head | ends | layouts | said | tail
 
 
 def subjects(only: Sequence[str] = (), device: str = "cpu") -> list[Subject]:
@@ -149,6 +152,8 @@ def _launches(
             print(subject, number, run, flush=True)
         how, case, said = launch(handle, run, device, modules)
         outcome.ends[how] += 1
+        if how != REFUSED:
+            outcome.layouts[run.layout] += 1
         if case and math.isfinite(case.error):
             outcome.error = max(outcome.error, case.error)
         if how in BAD and len(outcome.problems) < _SHOWN:
@@ -160,12 +165,14 @@ def _launches(
 def build_all(chosen: Sequence[Subject]) -> None:
     """Build them for the GPU with all processors; what fails says so when it is launched."""
 
-    def one(subject: Subject) -> None:
+    def one(subject: Subject, layout: str) -> None:
         with suppress(GemmlabError):
-            build.load(registry.program(subject.spec), subject.precision)
+            build.load(registry.program(subject.spec), subject.precision, layout)
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
-        list(several.map(one, chosen))
+        for subject in chosen:
+            for layout in subject.spec.layouts:
+                several.submit(one, subject, layout)
 
 
 def fuzz_all(chosen: Sequence[Subject], given: argparse.Namespace) -> list[Outcome]:

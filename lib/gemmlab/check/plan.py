@@ -182,13 +182,13 @@ def given_runs(
         Run(shape, ADDED, first, configs[0], layout=layout)
         for layout in spec.layouts[1:]
         for shape in shapes
-        if _has_layouts(shape)
+        if has_layouts(shape)
     ]
     runs += [Run(shape, ADDED, first, one) for one in configs[1:] for shape in shapes]
     return _allowed(spec, runs)
 
 
-def _has_layouts(shape: Shape) -> bool:
+def has_layouts(shape: Shape) -> bool:
     """Whether a transposed view lies in memory in another way than a matrix of its shape.
 
     One of a single row or column, or without elements, does not.
@@ -246,7 +246,7 @@ def _turned(own: Limits, config: str, precision: str, brief: bool) -> Iterator[R
     (BM, BN, _), deep = own.tile, own.deep
     shapes = [own.fit(BM, BN, own.deep_whole), own.fit(BM + 3, BN + 5, deep)]
     shapes += own.stores()[1::2] if brief else [*own.edges(), *own.stores()]
-    shapes = [shape for shape in shapes if _has_layouts(shape)]
+    shapes = [shape for shape in shapes if has_layouts(shape)]
     places = [(0, 0, 0), (1, 1, 1), (0, 8, 0)]
     for layout in own.spec.layouts[1:]:
         for i, shape in enumerate(shapes):
