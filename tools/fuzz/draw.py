@@ -1,4 +1,4 @@
-"""A random launch of a step: a shape near its limits, types, factors, addresses, layout, machine."""
+"""A random launch of a step: a shape near its limits, types, factors, addresses, layout."""
 
 from __future__ import annotations
 

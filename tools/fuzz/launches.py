@@ -57,17 +57,18 @@ _SHOWN = 20  # launches that went wrong, of a subject
 class Outcome:
     """What became of the launches of a subject.
 
-    ends: how many ended how. layouts: how many had A and B lie how. error: the largest of the finite ones, as a share of what is allowed.
+    ends: how many ended how. error: the largest of the finite ones, as a share of what is allowed.
     problems: launches that went wrong, in words. stopped: why not all were made; "" if they were.
+    layouts: in how many A and B lay how.
     """
 
     kernel: str
     precision: str
     ends: Counter[str] = field(default_factory=Counter)
-    layouts: Counter[str] = field(default_factory=Counter)
     error: float = 0.0
     problems: list[str] = field(default_factory=list)
     stopped: str = ""
+    layouts: Counter[str] = field(default_factory=Counter)
 
     @property
     def launches(self) -> int:
