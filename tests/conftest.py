@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from fcntl import LOCK_NB, LOCK_SH, flock
 from pathlib import Path
 
 import pytest
 import sampling
 import skips
+
+from gemmlab.gpu.turns import VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
@@ -28,6 +31,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left = [item for item in open_ if item.get_closest_marker("campaign")]
         config.stash[sampling.LEFT].count(len(left), len(open_))
     _skip_gpu(items)
+
+
+@pytest.fixture
+def gpu_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], bool]:
+    """Processes take turns at the GPU in this test; whether this one has the GPU for itself."""
+    file = tmp_path / "turns"
+    monkeypatch.setenv(VARIABLE, str(file))
+
+    def held() -> bool:
+        with file.open("a") as opened:
+            try:
+                flock(opened, LOCK_SH | LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+    return held
 
 
 def _skip_gpu(items: list[pytest.Item]) -> None:

@@ -13,7 +13,7 @@ from ..core.errors import BackendError, LaunchError, WrongResultError
 from ..core.layout import PLAIN
 from ..core.precision import Precision, precision
 from ..gpu import cublaslt
-from ..gpu.turns import alone
+from ..gpu.turns import alone, together
 from ..measurements.rows import OTHER_PRECISION, BenchRow
 from ..run.kernel import Kernel, LaunchPlan
 from .cycles import Modules, count, second_builds
@@ -99,15 +99,21 @@ def measure(
     """Rows of one size, the conditions meanwhile, and a note on what was left out.
 
     others: what is neither a step nor a baseline, and takes its turns with them. All that has to be
-    compiled is compiled first, many at a time, while others may still have the GPU.
+    compiled is compiled first, many at a time, while others may still have the GPU, and what is not
+    timed is launched beside their launches.
     """
     with ThreadPoolExecutor() as pool:
         how = protocol.precision, protocol.layout
         for each in [pool.submit(handle.build, *how) for handle in handles.values()]:
             each.result()
     second = second_builds(handles, *how) if protocol.clock else {}
+    entries = [Entry(name, handle.launcher) for name, handle in handles.items()]
+    entries = [*entries, *others, Entry("cublas", launch_cublas)]
+    with together():
+        operands = random_operands(shape, protocol.precision, layout=protocol.layout)
+        _refuse_wrong(entries, operands, precision(protocol.precision))
     with alone():
-        return _measured(handles, shape, protocol, others, second)
+        return _measured(handles, shape, protocol, others, second, entries, operands)
 
 
 def _measured(
@@ -116,11 +122,9 @@ def _measured(
     protocol: Protocol,
     others: Sequence[Entry],
     second: Modules,
+    entries: list[Entry],
+    operands: tuple,
 ) -> tuple[list[BenchRow], dict, str]:
-    operands = random_operands(shape, protocol.precision, layout=protocol.layout)
-    entries = [Entry(name, handle.launcher) for name, handle in handles.items()]
-    entries = [*entries, *others, Entry("cublas", launch_cublas)]
-    _refuse_wrong(entries, operands, precision(protocol.precision))
     timer = GpuTimer(cold=protocol.l2 == "cold")
     note = ""
     if "cublaslt_best" in protocol.baselines and protocol.layout != PLAIN:

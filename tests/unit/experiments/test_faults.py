@@ -223,6 +223,20 @@ def test_a_process_that_does_not_start_is_no_outcome(tried):
         tried("sys.exit('gone')")
 
 
+def test_nothing_is_compiled_while_the_gpu_is_held(tried, gpu_is_held, monkeypatch):
+    compiled, launched = [], []
+    one = fault_trials._one
+
+    def launching(worker, request):
+        launched.append(gpu_is_held())
+        return one(worker, request)
+
+    monkeypatch.setattr(build, "load", lambda *given: compiled.append(gpu_is_held()))
+    monkeypatch.setattr(fault_trials, "_one", launching)
+    tried()
+    assert compiled == [False, False] and launched == [True] * 4
+
+
 def test_one_launches_at_a_time(tried, tmp_path):
     log = tmp_path / "log"
     note = f"open({str(log)!r}, 'a').write(str(os.getpid()) + chr(10)) if launch else 0"
@@ -336,16 +350,24 @@ def test_record_has_the_section_for_tma_only(monkeypatch):
     }
 
 
-def test_the_rows_of_the_probe(monkeypatch):
+def test_the_rows_of_the_probe(monkeypatch, gpu_is_held):
     tries = {0: [(1000 + i, 2000 + i, 0) for i in range(7)], 5: [(7, 9, 1)] * 7}
     monkeypatch.setattr(try_wait_probe.requirements, "require", lambda program: None)
-    monkeypatch.setattr(try_wait_probe, "_tries", tries.__getitem__)
+    compiled, tried = [], []
+    monkeypatch.setattr(try_wait_probe, "_module", lambda: compiled.append(gpu_is_held()))
+
+    def answers(hint):
+        tried.append(gpu_is_held())
+        return tries[hint]
+
+    monkeypatch.setattr(try_wait_probe, "_tries", answers)
     rows = try_wait_probe.measure((0, 5))
     assert [tuple(row.values()) for row in rows] == [
         (0, 1003, 2003, 1000, 1006, 0),
         (5, 7, 9, 7, 7, 7),
     ]
     assert json.loads(json.dumps(rows)) == rows
+    assert compiled == [False] and tried == [True] * 3
 
 
 @needs.nvcc

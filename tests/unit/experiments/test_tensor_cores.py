@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, replace
 
 import needs
@@ -153,18 +154,26 @@ class Timer:
 
     def __init__(self):
         self.sustained = {}
+        self.compiled, self.in_turn = [], []  # whether the GPU was held
 
     def sustain(self, launch, seconds, time_us):
         self.sustained[launch.name] = time_us
         return Timing()
 
 
-def measured(monkeypatch, target: str) -> tuple[dict, Timer]:
+def measured(
+    monkeypatch, target: str, held: Callable[[], bool] = lambda: False
+) -> tuple[dict, Timer]:
     timer = Timer()
 
     def burst_rows(probes):
+        timer.in_turn.append(held())
         return [Run(probe).row("burst", Timing()) for probe in probes], timer
 
+    def module():
+        timer.compiled.append(held())
+
+    monkeypatch.setattr(tensor_core_probes, "_module", module)
     monkeypatch.setattr(tensor_core_probes, "arch", lambda: target)
     monkeypatch.setattr(tensor_core_probes, "_Run", Run)
     monkeypatch.setattr(tensor_core_probes, "burst_rows", burst_rows)
@@ -178,6 +187,11 @@ def test_every_probe_is_measured_and_some_are_sustained(monkeypatch):
     assert loads[len(PROBES) :] == [(p.name, "sustained") for p in PROBES if p.sustained]
     assert timer.sustained[BF16] == pytest.approx(2**33 * 132 / 700e12 * 1e6)
     assert "left_out" not in data
+
+
+def test_nothing_is_compiled_while_the_gpu_is_held(monkeypatch, gpu_is_held):
+    _, timer = measured(monkeypatch, "90a", gpu_is_held)
+    assert timer.compiled == [False] and timer.in_turn == [True]
 
 
 @pytest.mark.parametrize("target", ["80", "89", "100a", "120a"])

@@ -56,9 +56,10 @@ def can_try() -> bool:
     return default_backend() == "gpu" and not requirements.lacking(registry.program(LOAD))
 
 
-@alone()
 def measure(names: Sequence[str] = tuple(FAULTS)) -> dict:
     """Try each: part of a section of a recording. All of them take 45 s, most of it for nvcc.
+
+    Each has the GPU for itself while it launches; what is compiled meanwhile leaves it to others.
 
     Raises BackendError for a GPU without TMA, MeasurementError if a process could not be started.
     """
@@ -82,7 +83,7 @@ def _tried(name: str, turn: threading.Lock) -> Outcome:
         build.load(kernel, PRECISION)
         request = _request(kernel)
         _prepare(worker, name, request)
-        with turn:
+        with turn, alone():
             try:
                 _prepare(worker, name, request)  # again: waits for a GPU that one has left
                 return _launched(worker, name, request)

@@ -74,15 +74,16 @@ def _table(rows: Sequence[dict], environment: dict, source: str) -> Table:
     return Table(head, shown, "nnnnnn", (what, made))
 
 
-@alone()
 def measure(hints: Sequence[int] = HINTS) -> list[dict]:
     """A row of KEYS for each hint: medians of TRIES, and how often the phase was called over.
 
     Raises BackendError for a GPU without mbarriers.
     """
     requirements.require(registry.program(LOAD))
-    _tries(0)  # wakes the GPU
-    return [_row(hint, _tries(hint)) for hint in hints]
+    _module()  # compiled before others have to leave the GPU
+    with alone():
+        _tries(0)  # wakes the GPU
+        return [_row(hint, _tries(hint)) for hint in hints]
 
 
 def _row(hint: int, tries: list[tuple[int, int, int]]) -> dict:
