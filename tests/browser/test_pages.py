@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+import sampling
 
 from gemmlab.notebook.course import CHAPTERS as CHAPTERS_OF_THE_COURSE
 from gemmlab.notebook.course import chapter
@@ -13,7 +14,10 @@ from gemmlab.steps.chapters import CHAPTERS as CHAPTERS_WITH_STEPS
 
 HTML = Path(__file__).resolve().parents[2] / "_build" / "html"
 CHAPTERS = sorted(str(path.relative_to(HTML)) for path in (HTML / "book").glob("*.html"))
+# Every run opens these, the campaign the others, too.
+OPENED = [f"book/{name}.html" for name in sampling.opened_pages()]
 HEAVIEST_PAGE = 2_500_000
+WIDGET = re.compile(r'data-widget="(\w+)"')
 CORE = [name for name in CHAPTERS_OF_THE_COURSE if chapter(name).core]
 TALLEST = 12_000  # pixels of a core chapter in a window of 1440x900
 MOST_MINUTES = 25
@@ -81,7 +85,18 @@ def test_there_are_pages(book):
     assert CHAPTERS
 
 
-@pytest.fixture(scope="module", params=CHAPTERS)
+def test_every_widget_is_on_a_page_that_every_run_opens(book):
+    assert set(OPENED) < set(CHAPTERS)
+    found = {name: set(WIDGET.findall((book / name).read_text())) for name in CHAPTERS}
+    assert set().union(*found.values()) == set().union(*(found[name] for name in OPENED))
+
+
+def cases():
+    for name in CHAPTERS:
+        yield pytest.param(name, marks=() if name in OPENED else pytest.mark.campaign)
+
+
+@pytest.fixture(scope="module", params=cases())
 def opened(request, windows, address):
     """Each chapter, opened once and scrolled to its end; tests of one chapter share it."""
     found = windows.open(f"{address}/{request.param}")

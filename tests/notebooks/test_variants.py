@@ -1,4 +1,4 @@
-"""Variants that chapters make: each text that one replaces is still in its step.
+"""Variants and `%%kernel` cells of chapters: the texts that they replace are still in their steps.
 
 Executing the cell would show it, too, but not every run executes every cell.
 """
@@ -10,10 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
+import pytest
 
 import gemmlab as lab
 from gemmlab.core.errors import GemmlabError
+from gemmlab.notebook import cell as cells
+from gemmlab.notebook import magic
+from gemmlab.notebook.compose import compose
+from gemmlab.steps import registry
 
+MAGIC = "%%kernel "
 MADE = ("lab.variant", "lab.experiment")
 
 
@@ -73,3 +79,37 @@ def test_a_text_may_have_a_name(tmp_path):
     assert list(made(tmp_path / "x.ipynb")) == [
         ("variant", ["sgemm_01_naive", {"no such text": ""}])
     ]
+
+
+def composed(source: str) -> None:
+    """What a `%%kernel` cell does before it takes the compiler. Raises GemmlabError."""
+    line, _, body = source.removeprefix(MAGIC).partition("\n")
+    name, like, options = magic.first_line(line)
+    parent = registry.get(like) if like else None
+    cells._spec(name, compose(body, name, parent, options), parent, options)
+
+
+def test_kernel_cells_of_the_chapters_still_fit_their_steps(root):
+    wrong, count = [], 0
+    for path in sorted((root / "book").glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code" and cell.source.startswith(MAGIC):
+                count += 1
+                try:
+                    composed(cell.source)
+                except GemmlabError as error:
+                    wrong.append(f"{path.stem}: {cell.source.splitlines()[0]}: {error}")
+    assert not wrong and count > 100
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("mine --like sgemm_03_block_tiling\n// [nowhere]\n// [/nowhere]", "nowhere"),
+        ("mine --like no_such_step\nint x;", "no_such_step"),
+        ("mine --no-such-option\nint x;", "--no-such-option"),
+    ],
+)
+def test_a_kernel_cell_that_does_not_fit_is_refused(source, why):
+    with pytest.raises(GemmlabError, match=why):
+        composed(MAGIC + source)

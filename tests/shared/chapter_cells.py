@@ -4,7 +4,8 @@ Every chapter is opened, and most of its cells run. What takes longest are verdi
 check tries a kernel at many shapes, and a trace counts every access. So outside of the chapters
 that tests/sample.toml names ([chapters] whole), these are left to `make campaign`: the solutions of
 exercises, and cells that ask for a verdict or for counts (DEAR, or a function `judge_...` of the
-chapter's) and define nothing that a later cell needs. Should one be needed after all, that cell
+chapter's) and define nothing that a later cell needs. So are `%%kernel` cells, each of which takes
+the compiler, if what needs their kernels is left out. Should one be needed after all, that cell
 fails for want of a name.
 With `--all-cells` every cell of every chapter runs.
 """
@@ -19,7 +20,8 @@ from typing import Any
 import pytest
 import sampling
 
-DEAR = ("agreement", "check", "conflicts", "judge", "rung", "trace")
+_COMPILED = "%%kernel"  # as if the cell called it
+DEAR = ("agreement", "check", "conflicts", "judge", "rung", "trace", _COMPILED)
 _MAGIC = re.compile(r"%%kernel\s+(\w+)")
 
 
@@ -72,7 +74,7 @@ def is_dear(called: set[str]) -> bool:
 def names(source: str) -> tuple[set[str], set[str], set[str]]:
     """What a cell defines, what it uses of others', and what it calls (judge of `lab.x.judge`)."""
     if kernel := _MAGIC.match(source):
-        return {kernel[1]}, set(), set()
+        return {kernel[1]}, set(), {_COMPILED}
     if source.startswith("%%"):
         return set(), set(), set()
     made: set[str] = set()

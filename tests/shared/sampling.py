@@ -57,13 +57,19 @@ def sampled(
 def table(path: Path = TABLE) -> dict[tuple[str, str], Choice]:
     """The choice for each test of the table, by file (below tests/) and function."""
     files = tomllib.loads(path.read_text(encoding="utf-8"))
-    files.pop("chapters", None)
+    for one in ("chapters", "pages"):
+        files.pop(one, None)
     return {(file, name): said for file, tests in files.items() for name, said in tests.items()}
 
 
 def whole_chapters(path: Path = TABLE) -> list[str]:
     """The chapters of which every run executes every cell."""
     return tomllib.loads(path.read_text(encoding="utf-8"))["chapters"]["whole"]
+
+
+def opened_pages(path: Path = TABLE) -> list[str]:
+    """The pages of the book that every run opens in a browser."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))["pages"]["opened"]
 
 
 def chosen(ids: Sequence[str], choice: Choice) -> list[str]:

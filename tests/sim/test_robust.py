@@ -15,7 +15,7 @@ FUZZ = ("-m", "tools.fuzz.malformed")
 # Fibers switch stacks behind the sanitizer's back, so it leaves stacks alone: arrays on them are
 # checked by -fsanitize=bounds, which is part of "undefined".
 SANITIZED = (
-    "-g1 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all --param=asan-stack=0 "
+    "-g1 -O0 -fsanitize=address,undefined -fno-sanitize-recover=all --param=asan-stack=0 "
     "-D_GLIBCXX_ASSERTIONS"
 )
 # Fixture, launcher, M, N, K: blocks that end in every way, and all mechanisms.

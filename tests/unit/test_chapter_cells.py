@@ -21,7 +21,10 @@ CELLS = {
     UNUSED: (),
     "lab.exercises.judge(mine, conflicts=0)": (),
     "lab.exercises.judge(solved, conflicts=0)": ("solution",),
-    "%%kernel mine --like sgemm_01_naive\n__global__ void kernel() {}": (),
+    "%%kernel shown --like sgemm_01_naive\n__global__ void kernel() {}": (),
+    "%%kernel judged --like sgemm_01_naive\n__global__ void kernel() {}": (),
+    "lab.diff(shown)": (),
+    "lab.exercises.judge(judged, conflicts=0)": (),
     "lab.source('sgemm_01_naive')": (),
 }
 LEFT = {UNUSED, *(source for source in CELLS if "judge" in source)}
@@ -65,7 +68,7 @@ def test_verdicts_that_no_later_cell_needs_are_left_out_and_nothing_else(chapter
         ("x += 1", "x", "x", ""),
         ("y = [k for k in x]", "y k", "x", ""),
         ("def judge(k):\n    z = lab.trace(k, N)\n    return z", "judge", "N lab", "trace"),
-        ("%%kernel mine --like a\nint x;", "mine", "", ""),
+        ("%%kernel mine --like a\nint x;", "mine", "", "%%kernel"),
         ("%%cuda\nint x;", "", "", ""),
     ],
 )

@@ -64,6 +64,7 @@ _ONCE = "Compiling the simulator (once)"
 # access and product is 5 to 15 % slower with -O1; for the rest that takes two thirds of the time to
 # compile, and no run is slower.
 _RUNTIME_UNITS = {"runtime": "-O2", "operations": "-O1", "tensor": "-O2"}
+_SWITCH = "engine/context.cpp"  # a unit of its own, which alone depends on `portable`
 _RECIPE = ("alignment.py", "build.py", "dwarf.py", "elf.py", "lines.py")
 _PRELUDE = "#include <cuda_runtime.h>\n"  # which nvcc includes by itself, too
 _UNIT = """#include "{path}"
@@ -118,33 +119,36 @@ def runtime(portable: bool = False, quietly: bool = False) -> Path:
     flags, name = _runtime_flags(portable), _runtime_name(portable)
 
     def make(work: Path) -> None:
-        objects = {unit: str(work / f"{unit}.o") for unit in _RUNTIME_UNITS}
+        library, switch = work / f"{name}.so", work / "switch.o"
         with nullcontext() if quietly else busy(_ONCE):
-            compiling = [*flags, f"-I{RUNTIME}", "-c"]
-            together = [
-                [
-                    compiler(),
-                    _RUNTIME_UNITS[unit],
-                    *compiling,
-                    str(RUNTIME / f"{unit}.cpp"),
-                    "-o",
-                    made,
-                ]
-                for unit, made in objects.items()
-            ]
-            for code, said in commands.run_together(together, _RUNTIME_NAME, work):
-                _refuse(code, said, _RUNTIME_NAME)
-            linking = (
-                "-shared",
-                "-Wl,-z,defs",
-                f"-Wl,-soname,{name}.so",
-                "-o",
-                str(work / f"{name}.so"),
-            )
-            _run([compiler(), *flags, *objects.values(), *linking], work)
+            parts = _runtime_objects()
+            _run([*_compiling(flags), str(RUNTIME / _SWITCH), "-o", str(switch)], work)
+            linking = ("-shared", "-Wl,-z,defs", f"-Wl,-soname,{name}.so", "-o", str(library))
+            _run([compiler(), *flags, str(switch), *map(str, parts), *linking], work)
 
     (library,) = STORE.get(name, (".so",), make)
     return library
+
+
+def _runtime_objects() -> list[Path]:
+    """The compiled parts of the runtime that are the same however stacks are switched."""
+    flags = _runtime_flags(portable=False)
+    name = f"runtime-{content_hash(flags, ('', _runtime_files()))}"
+
+    def make(work: Path) -> None:
+        together = []
+        for unit, level in _RUNTIME_UNITS.items():
+            files = (str(RUNTIME / f"{unit}.cpp"), "-o", str(work / f"{name}.{unit}.o"))
+            together.append([*_compiling((level, *flags)), *files])
+        for code, said in commands.run_together(together, _RUNTIME_NAME, work):
+            _refuse(code, said, _RUNTIME_NAME)
+
+    return STORE.get(name, [f".{unit}.o" for unit in _RUNTIME_UNITS], make)
+
+
+def _compiling(flags: Iterable[str]) -> list[str]:
+    """The beginning of a command that compiles a file of the runtime."""
+    return [compiler(), *flags, f"-I{RUNTIME}", "-c"]
 
 
 def _runtime_flags(portable: bool) -> tuple[str, ...]:

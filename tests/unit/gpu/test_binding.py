@@ -30,19 +30,21 @@ const char* error_string(int code) {{ return "{number}"; }}
 """
 
 
-@pytest.fixture
-def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory):
     """A function: number -> the module of a library with that number in it."""
-    monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path / "kernels, gebaut für später"))
+    folder = tmp_path_factory.mktemp("binding")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GEMMLAB_CACHE", str(folder / "kernels, gebaut für später"))
 
-    def library_(number: int):
-        source, made = tmp_path / f"{number}.cpp", tmp_path / f"step_{number}.so"
-        source.write_text(LIBRARY.format(number=number))
-        files = [str(source), str(build._binding(build._BINDING)), "-o", str(made)]
-        subprocess.run(["g++", "-shared", "-fPIC", *files], check=True)
-        return build._import(f"step_{number}", made)
+        def library_(number: int):
+            source, made = folder / f"{number}.cpp", folder / f"step_{number}.so"
+            source.write_text(LIBRARY.format(number=number))
+            files = [str(source), str(build._binding(build._BINDING)), "-o", str(made)]
+            subprocess.run(["g++", "-shared", "-fPIC", *files], check=True)
+            return build._import(f"step_{number}", made)
 
-    return library_
+        yield library_
 
 
 def test_two_libraries_with_one_binding_are_two_modules(library):
@@ -53,6 +55,12 @@ def test_two_libraries_with_one_binding_are_two_modules(library):
 
 
 def test_the_binding_is_compiled_once(library, monkeypatch):
-    library(1)
-    monkeypatch.setattr(build, "subprocess", None)
+    library(3)
+
+    def again(*_):
+        raise AssertionError("it was compiled again")
+
+    monkeypatch.setattr(build.commands, "run", again)
     assert build._binding(build._BINDING).exists()
+    with pytest.raises(AssertionError, match="again"):
+        build._binding("another binding")

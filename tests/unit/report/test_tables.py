@@ -1,6 +1,8 @@
 """The chapters' tables: made from the recorded file, and honest about what is missing."""
 
 import dataclasses
+import functools
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,6 +17,14 @@ from gemmlab.steps import registry
 
 # The last step of the recorded file: a step is there before it was recorded.
 LAST = list(measurements.load().section("counters")["kernels"])[-1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def traced_once() -> Iterator[None]:
+    """The simulator traces a step once for all tests, for it counts the same each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sim, "trace", functools.cache(sim.trace))
+        yield
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 // What runs blocks and sees their accesses, as one unit: the hooks' callees are inlined.
-#include "engine/context.cpp"
 #include "memory/arena.cpp"
 #include "engine/event.cpp"
 #include "memory/banks.cpp"

@@ -5,6 +5,12 @@
 
 #include <cstring>
 
+#ifdef GEMMLAB_SIM_UCONTEXT
+#include <ucontext.h>
+
+#include <new>
+#endif
+
 #if !defined(GEMMLAB_SIM_UCONTEXT) && !defined(__x86_64__) && !defined(__aarch64__)
 #error "no stack switch for this processor: build with -DGEMMLAB_SIM_UCONTEXT"
 #endif
@@ -14,25 +20,24 @@ namespace sim {
 #ifdef GEMMLAB_SIM_UCONTEXT
 
 void prepare(Context& context, char* stack_low, char* stack_top, void (*entry)()) {
-  getcontext(&context.saved);
-  context.saved.uc_stack.ss_sp = stack_low;
-  context.saved.uc_stack.ss_size = static_cast<size_t>(stack_top - stack_low);
-  context.saved.uc_link = nullptr;
-  makecontext(&context.saved, entry, 0);
+  // At the end of its stack, as that of a suspended one is somewhere on its own.
+  constexpr size_t BYTES = (sizeof(ucontext_t) + 63) / 64 * 64;
+  auto* start = new (stack_top - BYTES) ucontext_t;
+  getcontext(start);
+  start->uc_stack.ss_sp = stack_low;
+  start->uc_stack.ss_size = static_cast<size_t>(stack_top - BYTES - stack_low);
+  start->uc_link = nullptr;
+  makecontext(start, entry, 0);
+  context.saved = start;
 }
-
-void switch_context(Context& from, Context& to) { swapcontext(&from.saved, &to.saved); }
-
-#else
-
-extern "C" void gemmlab_sim_switch(void** save_stack_pointer, void* load_stack_pointer)
-    __attribute__((visibility("hidden")));
 
 void switch_context(Context& from, Context& to) {
-  gemmlab_sim_switch(&from.stack_pointer, to.stack_pointer);
+  ucontext_t here;
+  from.saved = &here;
+  swapcontext(&here, static_cast<ucontext_t*>(to.saved));
 }
 
-#if defined(__x86_64__)
+#elif defined(__x86_64__)
 
 asm(R"(
 .text
@@ -47,7 +52,7 @@ gemmlab_sim_switch:
   push %r14
   push %r15
   mov %rsp, (%rdi)
-  mov %rsi, %rsp
+  mov (%rsi), %rsp
   pop %r15
   pop %r14
   pop %r13
@@ -62,7 +67,7 @@ void prepare(Context& context, char*, char* stack_top, void (*entry)()) {
   *--top = nullptr;  // entry's return address: ends a debugger's backtrace, aligns the stack
   *--top = reinterpret_cast<void*>(entry);
   for (int i = 0; i < 6; ++i) *--top = nullptr;  // the six registers
-  context.stack_pointer = top;
+  context.saved = top;
 }
 
 #else  // __aarch64__
@@ -86,7 +91,8 @@ gemmlab_sim_switch:
   stp d14, d15, [sp, #144]
   mov x9, sp
   str x9, [x0]
-  mov sp, x1
+  ldr x9, [x1]
+  mov sp, x9
   ldp x19, x20, [sp]
   ldp x21, x22, [sp, #16]
   ldp x23, x24, [sp, #32]
@@ -106,10 +112,9 @@ void prepare(Context& context, char*, char* stack_top, void (*entry)()) {
   char* frame = stack_top - FRAME;
   std::memset(frame, 0, FRAME);
   std::memcpy(frame + LINK_REGISTER, &entry, sizeof entry);
-  context.stack_pointer = frame;
+  context.saved = frame;
 }
 
-#endif
 #endif
 
 }  // namespace sim

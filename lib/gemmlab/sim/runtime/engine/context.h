@@ -2,22 +2,14 @@
 #pragma once
 #include "memory/types.h"
 
-#ifdef GEMMLAB_SIM_UCONTEXT
-#include <ucontext.h>
-#endif
-
 namespace sim {
 
+// One word, however it is switched (context.cpp), so that only that file is compiled twice.
 struct Context {
-#ifdef GEMMLAB_SIM_UCONTEXT
-  ucontext_t saved;
-  void prefetch() const {}
-#else
-  void* stack_pointer = nullptr;  // everything else is on the stack
+  void* saved = nullptr;  // on the stack of what is suspended, where everything is
   void prefetch() const {
-    for (int i = 0; i < 4; ++i) __builtin_prefetch(static_cast<char*>(stack_pointer) + 64 * i);
+    for (int i = 0; i < 4; ++i) __builtin_prefetch(static_cast<char*>(saved) + 64 * i);
   }
-#endif
 };
 
 // Makes `context` start in entry(), which must never return, on the stack that ends at stack_top
@@ -25,6 +17,7 @@ struct Context {
 void prepare(Context& context, char* stack_low, char* stack_top, void (*entry)());
 
 // Saves where we are in `from` and continues in `to`.
-void switch_context(Context& from, Context& to);
+void switch_context(Context& from, Context& to) __asm__("gemmlab_sim_switch")
+    __attribute__((visibility("hidden")));
 
 }  // namespace sim
