@@ -10,10 +10,15 @@ import shutil
 import pytest
 
 from gemmlab.gpu.toolchain import find_cuobjdump, find_nvcc
+from gemmlab.sim import build
 
 GXX, NVCC, CUOBJDUMP = (f"{program} is not installed" for program in ("g++", "nvcc", "cuobjdump"))
 
 gxx = pytest.mark.skipif(shutil.which("g++") is None, reason=GXX)
+fills = pytest.mark.skipif(
+    shutil.which("g++") is None or not build.knows_fills(),
+    reason="g++ 12 or later is not installed",
+)
 nvcc = pytest.mark.skipif(find_nvcc() is None, reason=NVCC)
 
 

@@ -15,6 +15,7 @@ from ..run.kernel import kernel as handle_of
 from ..sim.apart import PROCESS
 from ..sim.findings import Finding
 from ..sim.module import SMS, SimModule
+from ..sim.unset import unset_variable
 from .compare import Problem, describe, problem
 from .coverage import Done
 from .plan import Run
@@ -54,7 +55,7 @@ class Runner:
         self._bits: dict[Run, bytes] = {}
         self._slow: dict[tuple, str] = {}
         self.stopped = False
-        self._printed = False
+        self._printed = self._unset_looked_for = False
         self.done: list[Done] = []
         self.left_out: list[str] = []
 
@@ -121,7 +122,29 @@ class Runner:
         error = given.error()
         largest = float(error.max()) if error.numel() else 0.0
         said = describe(self._handle.spec, given, error, run.config)
+        if said and self._backend == "sim":
+            self._look_for_unset(run, given)
         return _case(run, largest, said or self._other_bits(run, given))
+
+    def _look_for_unset(self, run: Run, given: Problem) -> None:
+        """Once in a check: is C wrong because a variable was used before it had a value?"""
+        if self._unset_looked_for:
+            return
+        self._unset_looked_for = True
+        handle = handle_of(self._handle, run.config)
+
+        def again(module: SimModule) -> bytes:
+            fresh = problem(run, self._device)
+            matrices = (fresh.A.matrix, fresh.B.matrix, fresh.C.matrix)
+            machine = {"sms": run.sms or SMS, "order": run.order}
+            handle.traced(
+                matrices, run.factors, module=module, **machine, allow_slow=self._allow_slow
+            )
+            return _bits(fresh)
+
+        found = unset_variable(handle, _bits(given), again, run.precision, run.layout)
+        if found:
+            self._findings[found.kind, found.file, found.line] = found
 
     def _launched(self, run: Run, given: Problem) -> bool:
         """Whether the launch came to its end; what was found on the way is kept."""
@@ -157,13 +180,18 @@ class Runner:
         """Compares with the same run whose blocks came in order, bit for bit."""
         if not self._handle.spec.deterministic or self._backend == "gpu":
             return ""
-        import torch
-
-        bits = given.C.matrix.contiguous().view(torch.uint8).numpy().tobytes()
+        bits = _bits(given)
         usual = replace(run, order=0)
         if self._bits.setdefault(usual, bits) == bits:
             return ""
         return "C has other bits where blocks come in another order"
+
+
+def _bits(given: Problem) -> bytes:
+    """C, bit for bit."""
+    import torch
+
+    return given.C.matrix.contiguous().view(torch.uint8).numpy().tobytes()
 
 
 def _processor_seconds() -> float:

@@ -43,6 +43,8 @@ from .work import (
 _SHOWN = 3  # lines named in a hint
 # k tiles of the runs in which the order of events is looked at, by their tiles of C.
 _DEPTH = {ONE_TILE: 6, GRID: 5}
+_KEEP = " (what is used again belongs in registers)"
+_FEWER = "; each request takes as few as it can, so there are too many"
 _WHERE = {"cuda": "on the GPU", "cpu": "on the simulator"}
 _Limits = Mapping[str, Mapping[str, int]]  # counter -> operation ("": all) -> the most allowed
 
@@ -290,19 +292,43 @@ def _count(trace: Trace, name: str, op: str, most: int, at: str) -> str:
     said = f"{found:,} {noun}" if found else f"no {noun}"
     if found <= most:
         return said + f" (at most {most:,})" * bool(found)
-    worst = sorted(lines, key=lambda line: -getattr(line, name))[:_SHOWN]
+    worst = _to_blame(lines, name, found - most)
     allowed = f"at most {most:,} {'is' if most == 1 else 'are'}" if most else "none are"
     items = [f"{line.file}:{line.line}: {_costs(line, name)}" for line in worst]
-    raise NotYetError(f"{said} at {at}; {allowed} allowed:", *items)
+    few = "" if any(_above_least(line, name) for line in worst) else _FEWER
+    few += _KEEP if few and op == "ld.shared" else ""
+    raise NotYetError(f"{said} at {at}; {allowed} allowed{few}:", *items)
+
+
+def _to_blame(lines: Sequence[LineCount], name: str, excess: int) -> list[LineCount]:
+    """The lines that cost more than they need to, if that is the excess; else others after them."""
+    by_cost = sorted(lines, key=lambda line: -getattr(line, name))
+    by_cost.sort(key=lambda line: -_above_least(line, name))
+    above = [line for line in by_cost if _above_least(line, name)]
+    explained = sum(_above_least(line, name) for line in above) >= excess
+    return (above if explained else by_cost)[:_SHOWN]
+
+
+def _above_least(line: LineCount, name: str) -> int:
+    """What the requests of a line take more than they would at best."""
+    unit = _unit(name)
+    return getattr(line, unit) - getattr(line, f"{unit}_min")
+
+
+def _unit(name: str) -> str:
+    return "sectors" if name == "sectors" else "wavefronts"
 
 
 def _costs(line: LineCount, name: str) -> str:
     """What the requests of a line take, with the line itself."""
-    unit = "sectors" if name == "sectors" else "wavefronts"
+    unit = _unit(name)
     each = getattr(line, unit) / line.requests
     least = getattr(line, f"{unit}_min") / line.requests
+    unit = unit.removesuffix("s") if each == 1 else unit
     could = f", {least:g} would do" if least < each else ""
-    return f"{line.requests:,} {line.op} requests take {each:g} {unit} each{could}: {line.source}"
+    wide = f" of {line.width_bytes} bytes a lane" if unit.startswith("w") and not could else ""
+    made = f"{line.requests:,} {line.op} requests{wide}"
+    return f"{made} take {each:g} {unit} each{could}: {line.source}"
 
 
 def _refuse_show(

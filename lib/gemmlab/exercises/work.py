@@ -70,8 +70,19 @@ def refuse_more_than(parent: Kernel, handle: Kernel, shape: Sizes, loads: bool, 
     if before and found > 2 * before:
         raise NotYetError(
             f"at {at} its reads of shared memory take {found:,} wavefronts, and those of "
-            f"{parent.title} {before:,}: most of them are not for the products"
+            f"{parent.title} {before:,}: {_spent(trace, found - 2 * before)}"
         )
+
+
+def _spent(trace: Trace, excess: int) -> str:
+    """What too many wavefronts of reads are for: bank conflicts, if the others would not be."""
+    conflicts = _total(trace, "conflicts", *_SHARED_READS)
+    if conflicts < excess:
+        return "most of them are not for the products"
+    reads = (line for line in trace.lines if line.op in _SHARED_READS)
+    worst = max(reads, key=lambda line: line.conflicts)
+    place = f"{worst.file}:{worst.line}: {worst.source}"
+    return f"{conflicts:,} of them are bank conflicts, most in {place}"
 
 
 def refuse_launches(trace: Trace, most: int) -> None:

@@ -16,6 +16,7 @@ from ..gpu.toolchain import arch, find_nvcc
 from ..run.backend import default_backend
 from ..run.kernel import SANDBOX, Kernel
 from ..sim.apart import PROCESS
+from ..sim.source import source_of
 from ..steps import patch
 from ..steps.program import Source
 from ..steps.spec import KernelSpec
@@ -169,8 +170,7 @@ def _answer(asked: Future[Resources], handle: Kernel) -> Resources | None:
 def _simulated(handle: Kernel) -> str:
     """Compile for the simulator; what its library says of the kernel."""
     sim.compile_step(handle)
-    path, scratch = handle.source.path, handle.spec.workspace
-    known = sim.build.kernel(path, handle.launch(), workspace=scratch).table.kernels
+    known = source_of(handle).kernel().table.kernels
     shared = max((facts.static_bytes for facts in known), default=0)
     threads = max((facts.max_threads for facts in known), default=0)
     bound = f", at most {threads} threads a block" if threads else ""

@@ -7,7 +7,8 @@ memory. What is not: time, caches, occupancy, registers, and the order in which 
 within an instruction. What PTX leaves open is done as late as it allows, so that a missing wait
 shows.
 Nor is memory better than it has to be: a matrix that is a view begins where the caller's does, a
-__shared__ array is aligned as declared and no better, and what nobody has written is NaN.
+__shared__ array is aligned as declared and no better, and what nobody has written is NaN. In a
+reader's kernel a local variable without a value holds a pattern that shows in C (unset.py).
 
 Blocks that may communicate (their kernel has atomics, fences or volatile accesses) take turns: up
 to 132 are resident, and a loop that polls global memory lets others run. Between blocks only an
@@ -58,8 +59,9 @@ from .module import SimModule, open_module
 # A verb has the name of the package that it stands in: `sim.program` means the verb.
 from .program import LoadedKernel, ProgramReport, load, program
 from .samples import Sample
-from .source import SimSource
+from .source import SimSource, source_of
 from .trace import Trace
+from .unset import looks_unset, unset_variable
 
 __all__ = [
     "Finding",
@@ -90,11 +92,7 @@ def compile_step(
     precision or a layout that the step does not have.
     """
     step = registry.program(kernel)
-    scratch = step.spec.workspace
-    source = SimSource(
-        step.name, step.source.path, step.launch(precision, layout), workspace=scratch
-    )
-    return _open(source, apart=not step.is_own_file)
+    return _open(source_of(step, precision, layout), apart=not step.is_own_file)
 
 
 def compile_source(
@@ -169,9 +167,20 @@ def trace(
     module.check_memory([(given := types.bytes[0]) * M * K, given * K * N, types.bytes[1] * M * N])
     *both, C = integer_matrices(M, N, K, types=types)
     A, B = (_as_it_lies(matrix, letter) for matrix, letter in zip(both, layout, strict=True))
-    seen = module.trace(A, B, C, M, N, K, alpha, beta, **how)
+
+    def run(module: SimModule, **how: Any) -> tuple[Trace, np.ndarray]:
+        made = C.copy()
+        return module.trace(A, B, made, M, N, K, alpha, beta, **how), made
+
+    seen, made = run(module, **how)
     print(seen.output, end="")
-    return seen
+    if not looks_unset(made, types.made):
+        return seen
+    again = {**how, "journal": 0}
+    found = unset_variable(
+        step, made.tobytes(), lambda other: run(other, **again)[1].tobytes(), precision, layout
+    )
+    return seen.with_findings(*[found] if found else [])
 
 
 def events(kernel: str | KernelSpec | Program, M: int, N: int, K: int) -> Trace:

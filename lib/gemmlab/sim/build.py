@@ -6,6 +6,7 @@ import hashlib
 import os
 import shlex
 import shutil
+import subprocess
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
@@ -185,12 +186,25 @@ class _Meanwhile:
         return self._made[0]
 
 
+def knows_fills() -> bool:
+    """Whether the compiler can give variables without a value one (g++ 12 and later)."""
+    return _knows_fills(_compiler_identity())
+
+
+@cache
+def _knows_fills(_: tuple[str, int, int]) -> bool:
+    command = [compiler(), "-ftrivial-auto-var-init=zero", "-E", "-x", "c++", os.devnull]
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
 def kernel(
-    path: Path, launch: str, portable: bool = False, workspace: bool = False
+    path: Path, launch: str, portable: bool = False, workspace: bool = False, fill: str = ""
 ) -> KernelLibrary:
     """The library of a kernel file, whose function `launch` takes (const GemmArgs&, cudaStream_t).
 
-    workspace: it also has `workspace_name(launch)` (const GemmArgs&) -> size_t.
+    workspace: it also has `workspace_name(launch)` (const GemmArgs&) -> size_t. fill: what a local
+    variable that is declared without a value holds, if the compiler `knows_fills`: "zero", or
+    "pattern" for the bytes 0xFE, a huge or no number of each type; "": what happens to be there.
     Raises BackendError without g++, BuildError with the compiler's message.
     """
     path = path.resolve()
@@ -198,7 +212,8 @@ def kernel(
     unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
     base_name = f"{_runtime_name(portable)}.so"
-    key = content_hash(KERNEL_FLAGS, (unit, base_name), *texts, ("", own_headers()))
+    flags = _kernel_flags(fill)
+    key = content_hash(flags, (unit, base_name), *texts, ("", own_headers()))
 
     def make(work: Path) -> None:
         own = [file for file in included_files(path) if file.parent != kernels_folder() / "ptx"]
@@ -207,7 +222,7 @@ def kernel(
         is_there = (work.parent / base_name).exists()
         what = f"Compiling {path.name} for the simulator"
         with busy(what if is_there else _ONCE):
-            built = _compile_kernel(path, unit, base, work)
+            built = _compile_kernel(path, unit, flags, base, work)
         (work / f"{name}.lines.json").write_text(read_library(built).to_json())
         built.rename(work / f"{name}.so")
 
@@ -215,6 +230,10 @@ def kernel(
     library, table = STORE.get(name, (".so", ".lines.json"), make)
     runtime(portable)  # which is there, unless somebody has removed it
     return KernelLibrary(library, path, _table(table), workspace)
+
+
+def _kernel_flags(fill: str) -> tuple[str, ...]:
+    return (*KERNEL_FLAGS, *[f"-ftrivial-auto-var-init={fill}"] * bool(fill and knows_fills()))
 
 
 @lru_cache(maxsize=64)
@@ -242,12 +261,14 @@ def prelude(flags: Sequence[str] = KERNEL_FLAGS, text: str = _PRELUDE) -> Path:
     return header
 
 
-def _compile_kernel(path: Path, unit: str, base: _Meanwhile, work: Path) -> Path:
+def _compile_kernel(
+    path: Path, unit: str, flags: Sequence[str], base: _Meanwhile, work: Path
+) -> Path:
     """The library, made in the folder `work`."""
     source, compiled, built = work / "unit.cpp", work / "unit.o", work / "a.so"
     source.write_text(unit)
-    includes = (f"-I{INCLUDE}", "-include", str(prelude()))
-    compiling = (*KERNEL_FLAGS, *includes, "-c", str(source), "-o", str(compiled))
+    includes = (f"-I{INCLUDE}", "-include", str(prelude(flags)))
+    compiling = (*flags, *includes, "-c", str(source), "-o", str(compiled))
     _run([compiler(), *compiling], work, kernel=path)
     texts = [file.read_text() for file in included_files(path)]
     return link([compiled], texts, base.path(), built)

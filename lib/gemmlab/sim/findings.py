@@ -23,7 +23,7 @@ class Finding:
     kind: "race", "uninitialised-read", "out-of-bounds", "misaligned", "divergent-barrier",
     "divergent-collective", "deadlock", "endless-loop", "stack-overflow", "division-by-zero",
     "assertion", "launcher", "ended", "exception", "process", "cancelled", or of asynchronous
-    operations those in sim/messages/asynchronous.py.
+    operations those in sim/messages/asynchronous.py; and "uninitialised-variable" (unset.py).
     message: what happened, in one or two sentences.
     file, line: where; other_file, other_line: the other side, None if there is none.
     count: how often it was seen. fatal: whether a block could not go on.

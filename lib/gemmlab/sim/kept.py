@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from ..steps.program import Program
 from . import build
+from .source import source_of
 
 _COMPUTES = re.compile(
     r"(mem|str)\w+|\w*printf|puts|putchar|std(out|err)|[mc]alloc|realloc|free|abort|exit|l*(abs|div)"
@@ -61,8 +62,7 @@ def _is_harmless(name: str) -> bool:
 
 
 def _library(program: Program) -> Path:
-    scratch = program.spec.workspace
-    return build.kernel(program.source.path, program.launch(), workspace=scratch).library
+    return source_of(program).kernel().library
 
 
 def _read(file: IO[bytes]) -> Any:

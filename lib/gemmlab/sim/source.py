@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from ..core.layout import PLAIN
+from ..steps.program import Program
 from . import build
 
 
@@ -13,7 +15,7 @@ class SimSource:
     """A kernel file and its launcher.
 
     name: as it is shown. launch: the function that launches it. portable, workspace: as those of
-    `compile_source`.
+    `compile_source`. fill: of `build.kernel`.
     """
 
     name: str
@@ -21,10 +23,11 @@ class SimSource:
     launch: str
     portable: bool = False
     workspace: bool = False
+    fill: str = ""
 
     def kernel(self) -> build.KernelLibrary:
         """Its library, compiled if it is not in the cache."""
-        return build.kernel(self.path, self.launch, self.portable, self.workspace)
+        return build.kernel(self.path, self.launch, self.portable, self.workspace, self.fill)
 
     def runtime(self) -> Path:
         """The simulator's library, on which it runs."""
@@ -38,3 +41,18 @@ class SimSource:
     def from_plain(cls, data: dict) -> SimSource:
         """What `plain` gave."""
         return cls(**{**data, "path": Path(data["path"])})
+
+
+def source_of(program: Program, precision: str = "", layout: str = PLAIN) -> SimSource:
+    """A step in a precision (its first, if not given) and a layout.
+
+    In a reader's text, variables that are declared without a value hold one that shows in C.
+    Raises ArgumentError for a precision or a layout that the step does not have.
+    """
+    return SimSource(
+        program.name,
+        program.source.path,
+        program.launch(precision, layout),
+        workspace=program.spec.workspace,
+        fill="" if program.source.trusted else "pattern",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ..core.worker import with_tuples
@@ -85,6 +85,10 @@ class Trace:
             if rows:
                 totals[op] = {name: sum(getattr(row, name) for row in rows) for name in _SUMMED}
         return totals
+
+    def with_findings(self, *more: Finding) -> Trace:
+        """The trace, with these findings after its own."""
+        return replace(self, findings=Findings((*self.findings, *more)))
 
     def to_dict(self) -> dict:
         """Plain data, for `trace --json`: the counts and the findings."""

@@ -15,6 +15,30 @@ from gemmlab.exercises import work
 from gemmlab.notebook import cell as cells
 from gemmlab.steps import registry
 
+# Rung 4 of "Your kernel".
+COLUMN = """\
+constexpr int BM = 64, BN = 64, BK = 16, THREADS = 256;
+
+__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ float sA[BM][BK], sB[BK][BN];
+  const int t = threadIdx.x, x = t % 64, y = t / 64 * 16;
+  A += blockIdx.y * BM * K;
+  B += blockIdx.x * BN;
+  C += blockIdx.y * BM * N + blockIdx.x * BN;
+  float sum[16] = {};
+  for (int k0 = 0; k0 < K; k0 += BK) {
+    for (int i = t; i < BM * BK; i += THREADS) sA[i / BK][i % BK] = A[i / BK * K + k0 + i % BK];
+    for (int i = t; i < BK * BN; i += THREADS) sB[i / BN][i % BN] = B[(k0 + i / BN) * N + i % BN];
+    __syncthreads();
+    for (int k = 0; k < BK; ++k) {
+      const float b = sB[k][x];
+      for (int i = 0; i < 16; ++i) sum[i] += sA[y + i][k] * b;
+    }
+    __syncthreads();
+  }
+  for (int i = 0; i < 16; ++i) C[(y + i) * N + x] = sum[i];
+}
+"""
 STORE_16 = "row = lane%4*4; col = lane/4"
 STORE_8 = "row = lane%2*4; col = lane/2"
 
@@ -127,6 +151,44 @@ def test_conflicts_are_named_by_their_line(wanted, head):
     place = f"kernels/sgemm/05_transposed_a.cuh:{row}: 16 st.shared requests take 4 wavefronts each"
     assert any(item == f"{place}, 1 would do: {WORST}" for item in verdict.items)
     assert len(verdict.items) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        # Stored as its transpose, B is read from 16 banks only; the reads of A are as before.
+        (
+            {
+                "sB[BK][BN]": "sB[BN][BK]",
+                "sB[i / BN][i % BN] =": "sB[i % BN][i / BN] =",
+                "sB[k][x]": "sB[x][k]",
+            },
+            "line 16 of the cell: 128 ld.shared requests take 16 wavefronts each, 1 would do",
+        ),
+        # And as many reads as products.
+        (
+            {"      const float b = sB[k][x];\n": "\n", "* b;": "* sB[k][x];"},
+            "line 17 of the cell: 4,096 ld.shared requests of 4 bytes a lane take 1 wavefront each",
+        ),
+    ],
+)
+def test_only_lines_that_cost_too_much_are_named(change, place):
+    body = COLUMN
+    for old, new in change.items():
+        assert old in body
+        body = body.replace(old, new)
+    verdict = exercises.rung(cells.make("mine", body, None, {}).kernel, 4)
+    assert "4,096 wavefronts of ld.shared" in verdict.message
+    assert ("there are too many" in verdict.message) == ("would do" not in place)
+    assert [item.startswith(place) for item in verdict.items] == [True]
+
+
+def test_bank_conflicts_are_not_reads_for_show():
+    """Rows of A in registers come from shared memory with conflicts: too many wavefronts."""
+    plain = lab.kernel("sgemm_03_block_tiling")
+    slow = lab.variant(plain, {"load4(&sA[ty][k])": "load4(&sA[tx][k])"})
+    with pytest.raises(work.NotYetError, match=r"of them are bank conflicts, most in .*load4"):
+        work.refuse_more_than(plain, slow, (64, 64, 64), True, work.Runs())
 
 
 def test_an_allowance_is_an_upper_bound():
