@@ -105,13 +105,25 @@ def test_without_a_recording_it_is_said_how_to_make_one(recording):
         lab.experiments.tensor_cores()
 
 
-def test_on_a_gpu_it_is_measured(monkeypatch):
+def test_on_a_gpu_it_is_measured_once(monkeypatch, tmp_path):
     on_a_gpu(monkeypatch)
-    monkeypatch.setattr(tensor_core_ceilings, "measure", lambda: section(ROWS[:1]))
+    monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path))
+    found = [section(ROWS[:1]), section(ROWS[:2]), section(ROWS[:3])]
+    monkeypatch.setattr(tensor_core_ceilings, "measure", lambda: found.pop(0))
     monkeypatch.setattr(tensor_core_ceilings, "environment", lambda: ENV)
+    monkeypatch.setattr(tensor_core_ceilings, "built", lambda: "probes_0.so")
     table = lab.experiments.tensor_cores()
     assert (table.rows, table.source) == (ROWS[:1], "live")
     assert "Measured now on NVIDIA H200" in repr(table)
+    table = lab.experiments.tensor_cores()
+    assert (table.rows, table.source) == (ROWS[:1], "recorded")
+    assert "Recorded on NVIDIA H200, 2026-11-22" in repr(table)
+    assert lab.experiments.tensor_cores(again=True).rows == ROWS[:2]
+    # Other code has other ceilings.
+    monkeypatch.setattr(tensor_core_ceilings, "built", lambda: "probes_1.so")
+    assert lab.experiments.tensor_cores().rows == ROWS[:3] and not found
+    with pytest.raises(ArgumentError, match="again: got 'yes'"):
+        lab.experiments.tensor_cores(again="yes")
 
 
 def test_the_ceiling_of_mma_sync(recording, monkeypatch):

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
 
 from ... import measurements
+from ...core import arguments
 from ...core.arguments import choice
+from ...core.cache import DIGITS, Store
 from ...core.errors import ArgumentError
+from ...core.files import json_text, load_json
 from ...display.numbers import show, show_rate, show_share
 from ...display.table import Shown, Table
 from ...gpu.telemetry import environment
 from ...measurements.store import Measurements
 from ...run.backend import default_backend
-from .probes import ON_REGISTERS, SUSTAINED_S, Row, burst_rows, measure
+from .probes import ON_REGISTERS, SUSTAINED_S, Row, built, burst_rows, measure
 
 SECTION, FAMILY = "tensor_cores", "hgemm"  # where it is recorded
+KEPT = Store("ceilings")
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,14 +77,34 @@ class TensorCores(Shown):
         return lines + ([f"{self.left_out}."] if self.left_out else [])
 
 
-def tensor_cores() -> TensorCores:
+def tensor_cores(again: bool = False) -> TensorCores:
     """The ceilings of the tensor cores: measured on a GPU (10 s), else the recorded ones.
 
+    They are measured once for a GPU, driver and CUDA, and kept in GEMMLAB_CACHE, since several
+    chapters ask for them. again: measure although that was done.
     Raises MeasurementError without a GPU and without a recording, BackendError before sm_80.
     """
+    arguments.flag("again", again)
     if default_backend() != "gpu":
         return recorded()
-    return _from_section({**measure(), "environment": environment()}, "live")
+    name = _kept_as(environment())
+    if again:
+        KEPT.remove(name)
+    now = []
+
+    def make(folder: Path) -> None:
+        now.append({**measure(), "environment": environment()})
+        (folder / f"{name}.json").write_text(json_text(now[0]), encoding="utf-8")
+
+    (file,) = KEPT.get(name, (".json",), make)
+    data = load_json(file, "`lab.experiments.tensor_cores(again=True)` measures it")
+    return _from_section(data, "live" if now else "recorded")
+
+
+def _kept_as(environment: dict) -> str:
+    """What the measurement of a machine is called: it is that of these probes on this GPU."""
+    on = [str(environment[key]) for key in ("gpu", "driver", "cuda")]
+    return f"tensor_cores-{sha256(repr([built(), *on]).encode()).hexdigest()[:DIGITS]}"
 
 
 def recorded(loaded: Measurements | None = None) -> TensorCores:

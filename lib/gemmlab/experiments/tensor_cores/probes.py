@@ -276,6 +276,11 @@ def _files(target: str) -> list[Path]:
     return [folder / f"{name}.cuh" for name in names]
 
 
+def built() -> str:
+    """The name of the compiled probes, which tells their code from another one."""
+    return Path(str(_module().__file__)).name
+
+
 @lru_cache(maxsize=1)
 def _module() -> ModuleType:
     target = arch()
