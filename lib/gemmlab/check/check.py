@@ -19,6 +19,7 @@ from .coverage import Coverage
 from .plan import Run, Shape, default_runs, given_runs
 from .report import CheckReport
 from .runner import Runner
+from .tile import misfit
 
 
 @context_watch()
@@ -60,6 +61,8 @@ def check(
     left = () if shapes or handle.config or runner.stopped else covered.lacks()
     given = "at the shapes given" if shapes else "in the precisions given" if precisions else ""
     findings = tuple(once(handle.source.in_the_cell(text)) for text in told(runner.findings))
+    if backend == "sim" and (findings or any(case.problem for case in runner.cases)):
+        findings = (*filter(None, [misfit(handle)]), *findings)
     found = (runner.cases, findings, covered.words(), (*runner.left_out, *left))
     return CheckReport(handle.title, backend, *found, given=given)
 

@@ -10,6 +10,8 @@ from typing import Any
 from ..core.layout import PLAIN
 from ..core.precision import precision
 from ..display.table import Judgement, Shown
+from .plan import Shape
+from .separate import separated
 
 CLEAN, FINDING, WRONG, INCOMPLETE = "clean", "finding", "wrong", "incomplete"
 
@@ -118,7 +120,8 @@ class CheckReport(Shown):
         )
 
     def _items(self) -> list[str]:
-        return [f"  {item}" for item in (*self.findings, *grouped(self.cases), *self.lacks)]
+        wrong = [*grouped(self.cases), _separated(self.cases)]
+        return [f"  {item}" for item in (*self.findings, *filter(None, wrong), *self.lacks)]
 
 
 _VARIES = re.compile(r"-?\d[\d.,]*(?:e[+-]?\d+)?|\binf\b|\bnan\b")
@@ -135,6 +138,15 @@ def grouped(cases: Iterable[Case]) -> list[str]:
             key = (case.precision, _VARIES.sub("#", case.problem))
             alike.setdefault(key, []).append(case)
     return [f"{group[0]}{_and_more(group)}" for group in alike.values()]
+
+
+def _separated(cases: Iterable[Case]) -> str:
+    """What tells the right shapes from the wrong ones; "" if nothing does."""
+    shapes: dict[bool, set[Shape]] = {True: set(), False: set()}
+    for case in cases:
+        if case.alpha != 0:  # else no product counts
+            shapes[not case.problem].add((case.M, case.N, case.K))
+    return separated(shapes[True], shapes[False])
 
 
 def _and_more(group: list[Case]) -> str:

@@ -12,6 +12,7 @@ from ..bench.bench import bench, why_not_here
 from ..check.check import check
 from ..check.plan import few_shapes
 from ..check.report import CheckReport, grouped
+from ..check.tile import misfit
 from ..core import arguments
 from ..core.errors import ArgumentError, ContextLostError, LaunchError
 from ..notebook import stale
@@ -209,6 +210,8 @@ def _values(handle: Kernel, runs: Runs) -> list[str]:
     # First what has a line, at a shape with more than one tile in the direction of K.
     findings = runs.trace(handle, *max(shapes, key=lambda shape: shape[2])).findings
     found = told(findings)
+    if found and (cause := misfit(handle)):
+        raise NotYetError(f"{cause}. With this tile the simulator finds:", *found)
     if any(finding.fatal for finding in findings):
         raise NotYetError("it does not run to its end in the simulator:", *found)
     notes = []

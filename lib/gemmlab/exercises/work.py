@@ -6,6 +6,7 @@ more tiles, and of more of k.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 
@@ -130,7 +131,10 @@ def _unsteady(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[str, 
     """By operation, what differs from tile to tile."""
     M, N, K = tile
     rows, columns = GRID
-    sizes = [tile, (M * rows, N * columns, K), *((M, N, K + depth * more) for more in STEPS)]
+    # A kernel may have another way for rows that begin at a multiple of 16 bytes, or of a sector.
+    depth = math.lcm(depth, WHOLE, kernel.spec.multiple_of[2])
+    K = -(-K // depth) * depth
+    sizes = [(M, N, K), (M * rows, N * columns, K), *((M, N, K + depth * more) for more in STEPS)]
     one, many, deeper, deepest = counts(*(runs.trace(kernel, *shape) for shape in sizes))
     found = {}
     for op in sorted({*one, *many, *deeper, *deepest}):
@@ -143,8 +147,9 @@ def _unsteady(kernel: Kernel, tile: Sizes, depth: int, runs: Runs) -> dict[str, 
         elif most - more != more - alone:
             found[op] = (
                 f"its {op} do not grow evenly with K: {alone:,}, {more:,} and {most:,} "
-                f"at K={K}, {K + depth * STEPS[0]} and {K + depth * STEPS[1]}; it is to do the "
-                "same for each k tile, whatever K is"
+                f"at K={K}, {K + depth * STEPS[0]} and {K + depth * STEPS[1]}, where its values "
+                "are right; it is to do the same for each k tile, also where K is large or has "
+                "another divisor"
             )
     return found
 

@@ -14,7 +14,7 @@ from ..core.errors import ArgumentError, GemmlabError, UnknownKernelError
 from ..run.kernel import Kernel
 from ..steps import registry
 from ..steps.spec import KernelSpec
-from . import stale, watch
+from . import below, stale, watch
 from .cell import Built, make
 from .cuda import CudaMagics
 
@@ -119,6 +119,8 @@ def first_line(line: str) -> tuple[str, str | None, dict[str, object]]:
 def load_ipython_extension(shell: InteractiveShell) -> None:
     """Give a shell the magic, and note solved exercises. `import gemmlab` in a notebook does it."""
     shell.register_magics(KernelMagics, CudaMagics)
+    if below.first not in shell.input_transformers_cleanup:
+        shell.input_transformers_cleanup.append(below.first)
     watch.start(shell)
 
 

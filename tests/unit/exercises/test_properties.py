@@ -9,6 +9,7 @@ from gemmlab.exercises import large, work
 from gemmlab.exercises.flow import Seen, buffers
 from gemmlab.exercises.kernel import _journaled
 from gemmlab.exercises.properties import NotYetError
+from gemmlab.notebook import cell as cells
 
 EX = lab.exercises
 SERIAL, DOUBLE = "sgemm_03_block_tiling", "sgemm_08_double_buffer"
@@ -115,6 +116,34 @@ def test_a_kernel_that_does_something_else_at_other_sizes_is_unsteady(loop, why)
     mine = lab.variant(SERIAL, {LOOP: LOOP.replace("k_tile < K", loop)})
     with pytest.raises(NotYetError, match=why):
         work.refuse_unsteady(lab.kernel(mine), (32, 32, 192), 32, work.Runs())
+
+
+def test_a_way_of_its_own_for_rows_that_begin_at_16_bytes_is_steady():
+    """Any K may be given: those that are compared have the same way."""
+    body = """\
+__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
+  const int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 32 + threadIdx.x;
+  if (row >= M || col >= N) return;
+  float sum = 0;
+  if (K % 4 == 0) {
+    for (int k = 0; k < K; k += 4) {
+      const float4 a = *reinterpret_cast<const float4*>(&A[row * K + k]);
+      sum += a.x * B[k * N + col] + a.y * B[(k + 1) * N + col];
+      sum += a.z * B[(k + 2) * N + col] + a.w * B[(k + 3) * N + col];
+    }
+  } else {
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+  }
+  C[row * N + col] = sum;
+}
+"""
+    mine = cells.make("mine", body, None, {"block": (32, 8)}).kernel
+    work.refuse_unsteady(mine, (8, 32, 16), 1, work.Runs())
+    half = cells.make(
+        "mine", body.replace("k < K; k", "k < min(K, 64); k"), None, {"block": (32, 8)}
+    )
+    with pytest.raises(NotYetError, match="at K=16, 64 and 112"):
+        work.refuse_unsteady(half.kernel, (8, 32, 16), 1, work.Runs())
 
 
 @pytest.mark.parametrize("name", [SERIAL, DOUBLE, ENGINE, "sgemm_18_block_order"])

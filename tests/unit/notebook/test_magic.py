@@ -21,8 +21,8 @@ from gemmlab.core.errors import ArgumentError, BackendError, BuildError, Unknown
 from gemmlab.core.precision import HALF
 from gemmlab.gpu import ptxas
 from gemmlab.gpu.ptxas import Resources
+from gemmlab.notebook import below, magic, stale
 from gemmlab.notebook import cell as handmade
-from gemmlab.notebook import magic, stale
 from gemmlab.notebook.compose import compose
 from gemmlab.notebook.diagnostics import translate
 from gemmlab.run.kernel import Kernel
@@ -454,3 +454,33 @@ def test_a_16_bit_kernel_without_a_parent_names_its_precisions(cell, monkeypatch
         built.kernel(A.half(), B.half())
     with pytest.raises(ArgumentError, match="precision: got 'int8'; there are fp32, bf16"):
         cell("other --precisions int8", text.replace("mine", "other"))
+
+
+ABOVE = """\
+%%kernel mine --block 32x8
+__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
+  const int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 32 + threadIdx.x;
+  C[row * N + col] = nothing;
+}
+"""
+
+
+@pytest.mark.parametrize("comment", ["# my second try\n", "// my second try\n\n"])
+def test_a_comment_may_stand_above_the_magic(shell, comment):
+    """And lines are still those of the cell."""
+    outcome = shell.run_cell(comment + ABOVE)
+    line = 4 + comment.count("\n")
+    assert f"line {line} of the cell: 'nothing'" in str(outcome.error_in_exec)
+
+
+def test_python_above_the_magic_is_told_where_to_go(shell):
+    outcome = shell.run_cell("size = 32\n" + ABOVE)
+    assert "%%kernel stands in line 2 of the cell and has to be its first line" in str(
+        outcome.error_before_exec
+    )
+
+
+@pytest.mark.parametrize("cell", ['"""\n%%kernel mine\n"""', "%%time\n%%kernel mine\n", "3 + 4"])
+def test_other_cells_stay_as_they_are(cell):
+    lines = cell.splitlines(keepends=True)
+    assert below.first(lines) == lines

@@ -1,0 +1,45 @@
+"""What tells the shapes at which a kernel is right from those at which it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .plan import Shape
+
+_LEAST = 2  # shapes on each side: one has too many properties
+_MULTIPLES = (2, 4, 8, 16, 32, 64)
+
+
+def separated(right: set[Shape], wrong: set[Shape]) -> str:
+    """A sentence if one property of M, N or K separates right shapes from wrong ones, else ""."""
+    if right & wrong or min(len(right), len(wrong)) < _LEAST:
+        return ""
+    said = next(_properties(right, wrong), None)
+    if said is None:
+        return ""
+    here, there = said
+    return (
+        f"it is right at all {len(right)} shapes where {here}, and wrong at all {len(wrong)} where "
+        f"{there}"
+    )
+
+
+def _properties(right: set[Shape], wrong: set[Shape]) -> Iterator[tuple[str, str]]:
+    """What holds for all right shapes, and for all wrong ones; the simplest first."""
+    sides = [("K", 2), ("M", 0), ("N", 1)]
+    for name, axis in sides:
+        ours, theirs = ({shape[axis] for shape in some} for some in (right, wrong))
+        for of in _MULTIPLES:
+            is_, is_not = f"{name} is a multiple of {of}", "it is not"
+            whole = [all(size % of == 0 for size in some) for some in (ours, theirs)]
+            ragged = [all(size % of for size in some) for some in (ours, theirs)]
+            if whole[0] and ragged[1]:
+                yield is_, is_not
+            if ragged[0] and whole[1]:
+                yield f"{name} is not a multiple of {of}", "it is"
+    for name, axis in sides:
+        ours, theirs = ({shape[axis] for shape in some} for some in (right, wrong))
+        if max(ours) < min(theirs):
+            yield f"{name} is {max(ours)} or less", f"it is {min(theirs)} or more"
+        if min(ours) > max(theirs):
+            yield f"{name} is {min(ours)} or more", f"it is {max(theirs)} or less"

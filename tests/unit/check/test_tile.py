@@ -1,0 +1,68 @@
+"""A declared tile that is not the kernel's is named before what comes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+import gemmlab as lab
+from gemmlab import exercises
+from gemmlab.check.tile import misfit
+from gemmlab.notebook import cell as cells
+
+TILED = """\
+__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ float sA[32][32], sB[32][32];
+  const int x = threadIdx.x, y = threadIdx.y;
+  const int row = blockIdx.y * 32 + y, col = blockIdx.x * 32 + x;
+  float sum = 0;
+  for (int k0 = 0; k0 < K; k0 += 32) {
+    sA[y][x] = A[row * K + k0 + x];
+    sB[y][x] = B[(k0 + y) * N + col];
+    __syncthreads();
+    for (int k = 0; k < 32; ++k) sum += sA[y][k] * sB[k][x];
+    __syncthreads();
+  }
+  C[row * N + col] = sum;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def on_the_simulator(monkeypatch):
+    monkeypatch.setenv("GEMMLAB_BACKEND", "sim")
+
+
+def made(tile, body=TILED):
+    return cells.make("mine", body, None, {"block": (32, 32), "tile": tile}).kernel
+
+
+@pytest.mark.parametrize("tile", [(16, 16, 32), (64, 64, 32), (32, 64, 32)])
+def test_another_tile_than_the_kernels_is_named_first(tile):
+    mine, (BM, BN, _) = made(tile), tile
+    says = (
+        f"a block is said to compute {BM} rows and {BN} columns of C (--tile, or BM and BN), and "
+        "the first block writes 32 rows and 32 columns, rows 0 to 31 and columns 0 to 31; make "
+        "the two agree: say 32x32x32"
+    )
+    assert lab.check(mine, device="cpu").findings[0].startswith(says)
+    verdict = exercises.rung(mine, 3)
+    assert says in (verdict.message + verdict.items[0])
+
+
+def test_gaps_are_told():
+    spread = made((64, 32, 32), TILED.replace("C[row * N", "C[(blockIdx.y * 64 + y * 2) * N"))
+    assert "rows 0 to 62 with gaps and columns 0 to 31" in misfit(spread)
+
+
+def test_a_tile_without_a_depth_is_named_if_the_kernel_needs_one():
+    says = "--tile has no third number, so K may be any; the kernel is right at K=128, and not at"
+    assert lab.check(made((32, 32)), device="cpu").findings[0].startswith(says)
+    guarded = TILED.replace("= A[row", "= k0 + x >= K ? 0 : A[row")
+    assert not misfit(made((32, 32), guarded.replace("= B[(", "= k0 + y >= K ? 0 : B[(")))
+
+
+def test_of_a_tile_that_fits_nothing_is_said():
+    """Whatever else is wrong: here, a barrier is missing."""
+    mine = made((32, 32, 32), TILED.replace("    __syncthreads();\n    for", "    for"))
+    findings = lab.check(mine, device="cpu").findings
+    assert findings and not misfit(mine) and "race" in findings[0]
