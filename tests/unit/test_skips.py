@@ -34,7 +34,7 @@ def run(folder: Path, reason: str, ci: str, *options: str) -> subprocess.Complet
     (folder / "conftest.py").write_text(conftest.read_text())
     (folder / "test_it.py").write_text(TEST.format(reason=reason))
     environment = {**os.environ, "CI": ci, "PYTHONPATH": os.path.dirname(skips.__file__)}
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:nbval", *options]
     return subprocess.run(
         [*command, f"--rootdir={folder}", str(folder)],
         cwd=folder,
