@@ -44,9 +44,9 @@ def _area(handle: Kernel) -> str:
     side = max(_SIDES * max(BM, BN), _LEAST)
     units = (math.lcm(n, m) for n, m in zip((BM, BN, 1), handle.spec.multiple_of, strict=True))
     M, N, K = (-(-side // unit) * unit for unit in units)
-    trace, C = _run(handle, M, N, K, clusters=1)
-    unwritten = _UNWRITTEN[C.itemsize]
-    rows, columns = (np.flatnonzero((C != unwritten).any(axis=axis)) for axis in (1, 0))
+    trace, bits = _run(handle, M, N, K, clusters=1)
+    written = bits != _UNWRITTEN[bits.itemsize]
+    rows, columns = (np.flatnonzero(written.any(axis=axis)) for axis in (1, 0))
     made = len(rows), len(columns)
     if any(found.fatal for found in trace.findings) or not len(rows) or made == (BM, BN):
         return ""
