@@ -84,6 +84,19 @@ def test_a_name_that_a_later_cell_makes_anew_is_not_needed():
     assert chapter_cells.left_out([items[0], items[2]]) == []
 
 
+def test_a_function_of_the_chapters_that_asks_for_a_verdict_is_dear_and_so_is_who_calls_it():
+    texts = (
+        "def seen(k):\n    return lab.trace(k, 8, 8, 8)",
+        "def said(k):\n    print(seen(k))",
+        "said('sgemm_01_naive')",
+        "print(seen)",
+    )
+    assert chapter_cells.dear_functions(list(texts)) == {*chapter_cells.DEAR, "seen", "said"}
+    items = [SimpleNamespace(cell=SimpleNamespace(metadata={}, source=one)) for one in texts]
+    assert chapter_cells.left_out(items) == items[1:3]
+    assert chapter_cells.left_out(items[:3]) == items[:3]
+
+
 def test_chapters_that_run_whole_exist():
     chapters = {path.stem for path in (ROOT / "book").glob("*.ipynb")}
     assert set(sampling.whole_chapters()) < chapters
