@@ -14,6 +14,8 @@ from pathlib import Path
 import needs
 import pytest
 
+pytestmark = pytest.mark.slow  # each test starts a process or several
+
 NAIVE = "sgemm_01_naive"
 COMMAND = [sys.executable, "-m", "gemmlab"]
 

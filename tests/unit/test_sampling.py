@@ -55,6 +55,7 @@ def test_of_which_the_table_takes_one_case(case):
     """What the test below sees."""
 
 
+@pytest.mark.slow
 def test_a_run_says_what_it_leaves_and_with_the_campaign_it_is_everything():
     run, campaign = collected("-m", "not campaign"), collected("-m", "campaign")
     taken, left, every = (

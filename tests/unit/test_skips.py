@@ -44,6 +44,7 @@ def run(folder: Path, reason: str, ci: str, *options: str) -> subprocess.Complet
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["one process", "two workers"])
 def test_ci_fails_for_a_reason_that_is_not_allowed(tmp_path, options):
     done = run(tmp_path, "the moon is full", "true", *options)
@@ -52,6 +53,7 @@ def test_ci_fails_for_a_reason_that_is_not_allowed(tmp_path, options):
     assert done.stdout.splitlines()[-1] == "skipped: 1 (1: the moon is full)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reason", "ci"), [("the moon is full", ""), (needs.NVCC, "true")], ids=["no CI", "allowed"]
 )

@@ -45,6 +45,7 @@ def test_linux_with_another_c_library_is_not_enough(monkeypatch, error):
     assert "Linux without glibc" in machine.elsewhere()
 
 
+@pytest.mark.slow
 def test_macos_imports_and_refuses_the_simulator():
     used = "import gemmlab as lab\nlab.trace('sgemm_01_naive', M=8, N=8, K=8)\n"
     done = run(AS_IF.format("darwin") + used)
@@ -53,6 +54,7 @@ def test_macos_imports_and_refuses_the_simulator():
     assert last.startswith("gemmlab.core.errors.BackendError: gemmlab's simulator runs on Linux")
 
 
+@pytest.mark.slow
 def test_a_command_on_macos_says_it_first_and_doctor_that_nothing_runs():
     done = run(AS_IF.format("darwin") + COMMAND.format("doctor"))
     assert done.stderr.startswith("Note: gemmlab's simulator runs on Linux with glibc, and this is")

@@ -26,6 +26,7 @@ def test_each_exercise_has_three_wrong_answers_and_two_cheats():
     assert not few
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", sampled(answers(), of=80))
 def test_is_not_accepted(answer: Answer):
     said = verdict(answer.chapter, answer.exercise, answer)

@@ -153,6 +153,7 @@ def test_conflicts_are_named_by_their_line(wanted, head):
     assert len(verdict.items) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "place"),
     [
@@ -191,6 +192,7 @@ def test_bank_conflicts_are_not_reads_for_show():
         work.refuse_more_than(plain, slow, (64, 64, 64), True, work.Runs())
 
 
+@pytest.mark.slow
 def test_an_allowance_is_an_upper_bound():
     assert exercises.judge(PLAIN, conflicts=192, differs=False).solved
     assert not exercises.judge(SWIZZLED, sectors={"st.global": 4095}).solved
@@ -238,6 +240,7 @@ def test_a_rung_names_what_is_missing_and_not_the_shape_that_it_runs():
     assert "block 0 stores 1024 elements, 1024 of them in its tile of 64 x 64" in verdict.message
 
 
+@pytest.mark.slow
 def test_a_shape_is_traced_once(monkeypatch):
     made = []
 
@@ -251,6 +254,7 @@ def test_a_shape_is_traced_once(monkeypatch):
     assert len(made) == len(set(made)) and (mine.title, (128, 128, 16)) in made
 
 
+@pytest.mark.slow
 def test_the_parents_code_is_no_answer():
     for text in ("// [dot]", "// [dot]  // a remark"), ("    // [dot]\n", "\n\n    // [dot]\n"):
         verdict = exercises.judge(changed(*text))
@@ -291,6 +295,7 @@ def test_a_kernel_that_stops_is_not_run_again(monkeypatch):
     assert "out-of-bounds" in verdict.items[0]
 
 
+@pytest.mark.slow
 def test_a_cells_kernel_is_judged_by_the_lines_of_its_cell():
     body = """
 // [swizzle]
@@ -359,6 +364,7 @@ def test_on_a_gpu_the_speed_counts(on_a_gpu):
     assert "1.09 times as fast as" in verdict.message and "1.2 times is required" in verdict.message
 
 
+@pytest.mark.slow
 def test_a_launch_that_fails_is_no_answer_and_a_lost_context_an_error(on_a_gpu, monkeypatch):
     def fails(error):
         def bench(*_, **__):
@@ -374,6 +380,7 @@ def test_a_launch_that_fails_is_no_answer_and_a_lost_context_an_error(on_a_gpu, 
         exercises.judge(SWIZZLED, faster_than=PLAIN)
 
 
+@pytest.mark.slow
 def test_a_launch_of_ones_own_has_to_say_its_tile():
     """The judges compare blocks; without a tile one would hear of requests that differ."""
     text = (

@@ -11,6 +11,8 @@ from gemmlab.exercises.kernel import _journaled
 from gemmlab.exercises.properties import NotYetError
 from gemmlab.notebook import cell as cells
 
+pytestmark = pytest.mark.slow
+
 EX = lab.exercises
 SERIAL, DOUBLE = "sgemm_03_block_tiling", "sgemm_08_double_buffer"
 ASYNC, ENGINE = "sgemm_14_async_double_buffer", "tma_01_load"

@@ -144,6 +144,7 @@ def test_the_four_words():
     )
 
 
+@pytest.mark.slow
 def test_every_recorded_kernel_has_been_compared():
     known = report.recordings()
     assert {one.kernel for one in known} == set(registry.names())
@@ -157,6 +158,7 @@ def test_every_section_with_steps_has_their_machine_code():
                 assert data["machine_code"], f"{path.name}, {name}"
 
 
+@pytest.mark.slow
 def test_the_table_says_where_and_whether(monkeypatch):
     table = report.recorded()
     rows = [row for row in table.rows if row[0] == SPEC.name]

@@ -237,6 +237,7 @@ def test_no_trial_if_none_is_wanted(box, child, monkeypatch):
             try_first(box)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_the_real_process_says_what_it_lacks():
     with pytest.raises(TrialError, match=r"could not be tried in a process of its own \(.*CUDA"):

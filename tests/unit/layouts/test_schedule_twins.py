@@ -155,6 +155,7 @@ def differing(library: ctypes.CDLL, name: str, points: int) -> list[str]:
     return [f"{asked[i].tolist()}: {found[i].tolist()}, not {wanted[i].tolist()}" for i in wrong]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TWINS)
 def test_kernel_and_twin_give_the_same(kernels, name):
     assert differing(kernels, name, POINTS) == []

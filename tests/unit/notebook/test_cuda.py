@@ -37,6 +37,7 @@ def test_a_program_is_run_with_the_cells_lines(shell):
     assert "the 128 bytes that cell.cu:6 allocates" in found.message
 
 
+@pytest.mark.slow
 def test_a_kernel_becomes_a_variable(shell):
     shell.run_cell_magic("cuda", "", KERNEL)
     x = np.zeros(8, np.int32)
@@ -44,6 +45,7 @@ def test_a_kernel_becomes_a_variable(shell):
     assert (x == 7).all() and (line.file, line.line) == ("cell.cu", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "cell", "message"),
     [

@@ -209,6 +209,7 @@ def test_a_constant_of_a_passage_that_is_replaced(tmp_path, monkeypatch):
         compose("// [a]\n// [/a]\n// [b]\n// [/b]\n", "mine", PARENT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first_line", "error", "message"),
     [
@@ -238,6 +239,7 @@ def test_a_first_line_that_is_wrong(shell, cell, first_line, error, message):
 WRONG = STORE.replace("alpha, beta);\n}", "alfa, beta);\n}")  # line 6 of the cell
 
 
+@pytest.mark.slow
 def test_the_cell_makes_a_kernel_that_the_library_takes(shell, cell):
     built = cell(f"mine --like {LIKE}", STORE.replace("int i = 0;", "int  i = 0;"))
     mine = shell.user_ns["mine"]
@@ -261,6 +263,7 @@ def test_a_whole_kernel_without_a_parent(shell, cell):
     assert not lab.diff(shell.user_ns["mine"], "sgemm_02_coalesced").lines
 
 
+@pytest.mark.slow
 def test_a_compilers_line_is_one_of_the_cell_and_the_old_kernel_stays(shell, cell):
     with pytest.raises(BuildError, match="\nmine was not made") as error:
         cell(f"mine --like {LIKE}", WRONG)
@@ -343,6 +346,7 @@ def test_without_nvcc_the_simulator_says_what_it_knows(cell, monkeypatch):
     assert "16,384 bytes of static shared memory a block, at most 256 threads a block" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "raised"),
     [
@@ -433,6 +437,7 @@ for (int k = K - 1; k >= 0; --k)
 """
 
 
+@pytest.mark.slow
 def test_a_version_of_a_16_bit_step(cell, monkeypatch):
     monkeypatch.setattr(handmade, "find_nvcc", lambda: None)
     built = cell("mine --like hgemm_01_naive", HALF_DOT)

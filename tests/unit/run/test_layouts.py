@@ -39,6 +39,7 @@ def test_strides_say_the_layout():
     assert operands.array(B.float()).shape == (6, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [spec.name for spec in registry.KERNELS if "tt" in spec.layouts])
 @needs.gxx
 def test_a_transposed_view_of_a_is_taken_as_it_lies(name):
@@ -50,6 +51,7 @@ def test_a_transposed_view_of_a_is_taken_as_it_lies(name):
             torch.testing.assert_close(lab.kernel(name)(A, b), right, rtol=0.02, atol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TURNING)
 @needs.gxx
 def test_a_linear_layer_gets_its_weights_as_they_are(name):

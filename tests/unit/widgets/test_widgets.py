@@ -120,6 +120,7 @@ def test_a_bundle_has_four_faces(make):
     assert bundle["text/plain"] == repr(make())
 
 
+@pytest.mark.slow
 def test_html_is_deterministic(make):
     assert make().to_html() == make().to_html()
 
