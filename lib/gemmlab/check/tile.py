@@ -44,9 +44,9 @@ def _area(handle: Kernel) -> str:
     side = max(_SIDES * max(BM, BN), _LEAST)
     units = (math.lcm(n, m) for n, m in zip((BM, BN, 1), handle.spec.multiple_of, strict=True))
     M, N, K = (-(-side // unit) * unit for unit in units)
-    trace, C = _run(handle, M, N, K, clusters=1)
-    unwritten = _UNWRITTEN[C.itemsize]
-    rows, columns = (np.flatnonzero((C != unwritten).any(axis=axis)) for axis in (1, 0))
+    trace, bits = _run(handle, M, N, K, clusters=1)
+    written = bits != _UNWRITTEN[bits.itemsize]
+    rows, columns = (np.flatnonzero(written.any(axis=axis)) for axis in (1, 0))
     made = len(rows), len(columns)
     if any(found.fatal for found in trace.findings) or not len(rows) or made == (BM, BN):
         return ""
@@ -83,8 +83,9 @@ def _depth(handle: Kernel) -> str:
 
 def _is_right(handle: Kernel, M: int, N: int, K: int) -> bool:
     A, B, _ = sim.integer_matrices(M, N, K)
-    trace, C = _run(handle, M, N, K)
-    made = as_float(C.astype(np.uint32), C.itemsize, precision(handle.spec.precisions[0]).made)
+    trace, bits = _run(handle, M, N, K)
+    types = precision(handle.spec.precisions[0])
+    made = as_float(bits.astype(np.uint32), bits.itemsize, types.made)
     return not trace.findings and bool((made == A @ B).all())
 
 
