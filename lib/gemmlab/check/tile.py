@@ -83,8 +83,9 @@ def _depth(handle: Kernel) -> str:
 
 def _is_right(handle: Kernel, M: int, N: int, K: int) -> bool:
     A, B, _ = sim.integer_matrices(M, N, K)
-    trace, C = _run(handle, M, N, K)
-    made = as_float(C.astype(np.uint32), C.itemsize, precision(handle.spec.precisions[0]).made)
+    trace, bits = _run(handle, M, N, K)
+    types = precision(handle.spec.precisions[0])
+    made = as_float(bits.astype(np.uint32), bits.itemsize, types.made)
     return not trace.findings and bool((made == A @ B).all())
 
 

@@ -29,6 +29,7 @@ from ..steps.text import without_comments
 from .flow import Seen
 from .hidden import refuse_hidden
 from .large import refuse_small_only
+from .prints import without_prints
 from .properties import GRID, ONE_TILE, NotYetError, Property, checked
 from .verdict import Verdict
 from .work import (
@@ -84,6 +85,7 @@ def judge(  # what an exercise may ask for, each by its name
     handle = kernel(k)
     if older := stale.reason(handle):
         return Verdict(False, older)
+    handle = without_prints(handle)
     rival = _rival(handle, faster_than, by, size)
     limits, conditions = _limits(conflicts, wavefronts, sectors), checked(does)
     counted_at, limits = _fitting(handle.spec, shape, limits)

@@ -21,6 +21,7 @@ from ..core.paths import kernels_folder, repository_root
 from ..core.progress import busy
 from ..steps.text import included_files, workspace_name
 from .alignment import MOST, dynamic_alignment
+from .helpers import helper_lines
 from .lines import DYNAMIC_ARRAY, LineTable, read_library, shared_arrays
 from .unsupported import explain, refuse_unsupported
 
@@ -56,6 +57,8 @@ KERNEL_FLAGS = (
     "-fstack-clash-protection",
     "-fno-var-tracking",
 )
+# A reader's small functions become a part of their callers, whose lines can then be named.
+_INLINING = ("-finline-small-functions", "-fno-semantic-interposition")
 # Of these functions a kernel gets the runtime's (runtime/operations/host_library.cpp).
 _PRINTING = ("printf", "vprintf", "puts", "putchar")
 _ENDING = ("exit", "_exit", "_Exit", "quick_exit", "raise", "kill")
@@ -89,13 +92,15 @@ extern "C" int gemmlab_sim_workspace(WorkspaceCall* call) {{
 class KernelLibrary:
     """A compiled kernel file, and where its code comes from.
 
-    workspace: it has a function that says how much scratch memory a launch needs.
+    workspace: it has a function that says how much scratch memory a launch needs. helpers: lines
+    of its source that are not named if they have a caller there.
     """
 
     library: Path
     source: Path
     table: LineTable = field(compare=False)  # the library's, whose name tells its content
     workspace: bool = False
+    helpers: frozenset[int] = frozenset()
 
 
 def compiler() -> str:
@@ -229,11 +234,13 @@ def kernel(
     name = f"{path.stem}-{key}"
     library, table = STORE.get(name, (".so", ".lines.json"), make)
     runtime(portable)  # which is there, unless somebody has removed it
-    return KernelLibrary(library, path, _table(table), workspace)
+    helpers = helper_lines(path.read_text()) if fill else frozenset()
+    return KernelLibrary(library, path, _table(table), workspace, helpers)
 
 
 def _kernel_flags(fill: str) -> tuple[str, ...]:
-    return (*KERNEL_FLAGS, *[f"-ftrivial-auto-var-init={fill}"] * bool(fill and knows_fills()))
+    fills = [f"-ftrivial-auto-var-init={fill}"] * bool(fill and knows_fills())
+    return (*KERNEL_FLAGS, *fills, *_INLINING * bool(fill))
 
 
 @lru_cache(maxsize=64)

@@ -44,18 +44,21 @@ class LineTable:
     plain_order: bool = False
     communicates: bool = False
 
-    def locate(self, pc: int, own: Collection[str], hidden: Path) -> Frame | None:
+    def locate(
+        self, pc: int, own: Collection[str], hidden: Path, helpers: Collection[int] = ()
+    ) -> Frame | None:
         """The innermost place in one of the files `own`, else outside of the folder `hidden`.
 
-        `pc` is a return address. None if nothing is known about it.
+        `pc` is a return address. None if nothing is known about it. helpers: lines of these files
+        that are taken only if no line that called them is there.
         """
         index = bisect_right(self.starts, pc - 1) - 1
         if pc <= 0 or index < 0:
             return None
         frames = self.frames[self.sites[index]]
-        for frame in frames:
-            if frame[0] in own:
-                return frame
+        ours = [frame for frame in frames if frame[0] in own]
+        if ours:
+            return next((frame for frame in ours if frame[1] not in helpers), ours[0])
         return next((f for f in frames if f[0] and not f[0].startswith(str(hidden))), None)
 
     @property

@@ -197,11 +197,12 @@ class SimModule(ABC):
         return self._lines[pc]
 
     def _found_line(self, pc: int) -> tuple[str, int, str] | None:
-        frame = self._built.table.locate(pc, {str(self._built.source)}, build.INCLUDE)
+        built = self._built
+        frame = built.table.locate(pc, {str(built.source)}, build.INCLUDE, built.helpers)
         if frame is None:
             return None
         file, line, _ = frame
-        own = file == str(self._built.source)
+        own = file == str(built.source)
         text = self._source[line - 1].strip() if own and line <= len(self._source) else ""
         return build.display_name(file), line, text
 
