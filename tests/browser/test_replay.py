@@ -73,11 +73,11 @@ def test_a_link_sets_it(show):
 
 
 def test_each_step_is_drawn_within_a_frame(show):
-    """That of a run of 8,400 ticks, too; the machine may be busy with something else for some."""
+    """Of the longest run: the best of some times, as the machine does other work, too."""
     page = show(LONG)
     expect(page.locator(".gl-rp-lane").first).to_be_attached()
-    times = sorted(page.evaluate(TIMES, 400))
-    assert times[int(0.95 * len(times))] < FRAME_MS, times[-20:]
+    rounds = [page.evaluate(TIMES, 400) for _ in range(5)]
+    assert max(map(min, zip(*rounds, strict=True))) < FRAME_MS
 
 
 def test_a_browser_that_cannot_inflate_says_so(show):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from dataclasses import replace
 
 import needs
@@ -16,11 +17,13 @@ from gemmlab.core.errors import ArgumentError
 from gemmlab.sim.journal import KINDS, MOST, NO_VALUE, Journal
 from gemmlab.sim.replay import BARRIER, UNKNOWN, replayed
 from gemmlab.sim.trace import Trace
+from gemmlab.steps import registry
 from gemmlab.widgets import Replay, replay
 
 pytestmark = needs.gxx
 STEP = "sgemm_06_swizzled_a"
 SIZE = (128, 128, 32)
+LONGEST = "sgemm_09_thread_coarsening"  # two million events
 
 
 @pytest.fixture(scope="module")
@@ -142,12 +145,23 @@ def test_a_warp_that_is_not_there_is_refused(trace):
 
 
 @pytest.mark.parametrize(
-    "step", [STEP, "sgemm_15_large_thread_tile", "hgemm_10_mma", "tma_01_load"]
+    "step", [STEP, LONGEST, "sgemm_15_large_thread_tile", "hgemm_10_mma", "tma_01_load"]
 )
 def test_a_page_can_carry_it(step):
     widget = replay(step)  # 128x128x64
     assert len(widget.to_html()) < 300_000
     assert "warp 0: line" in widget.summary()
+
+
+def test_the_longest_run_opens_in_a_second():
+    """Of computing, from the launch on: the best of some tries, as other work slows down caches."""
+    sim.compile_step(registry.program(LONGEST))
+    times = []
+    for _ in range(3):
+        begin = time.process_time()
+        replay(LONGEST)
+        times.append(time.process_time() - begin)
+    assert min(times) < 1
 
 
 def test_a_copy_that_reads_nothing_has_no_address():
@@ -168,7 +182,7 @@ def test_a_run_that_is_too_long_says_so(trace):
 
 def test_a_run_that_is_cut_is_cut_between_steps():
     """Of each warp all lanes end at the same place, and what is left is replayed as it was."""
-    trace = sim.trace("sgemm_09_thread_coarsening", 128, 128, 256, journal=True)
+    trace = sim.trace(LONGEST, 128, 128, 256, journal=True)
     journal = trace.events()
     assert journal.is_cut and MOST - (1 << 18) < len(journal.own) <= MOST
     run = replayed(trace)
