@@ -51,9 +51,9 @@ const answers = {
   goal({ config, state }) {
     return loaded["bank_map/widget"].meets(config.goal, state, loaded["bank_map/widget"].models(config, state));
   },
-  replay({ config, at }) {
+  async replay({ config, at }) {
     const widget = loaded["replay/widget"];
-    const run = widget.runOf(config);
+    const run = await widget.runOf(config);
     return at.map(([warp, tick]) => {
       const step = widget.stepOf(run, warp, tick);
       const values = step.addresses.map((address) => widget.valuesAt(run, step, address));
@@ -344,7 +344,7 @@ for (let request = await next(); request; request = await next()) {
   asked.clear();
   let answer;
   try {
-    const found = request.cases.map(([kind, input]) => answers[kind](input));
+    const found = await Promise.all(request.cases.map(([kind, input]) => answers[kind](input)));
     answer = { answers: found, asked: [...asked] };
   } catch (error) {
     answer = { error: error.stack };

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +96,18 @@ def test_two_modules_that_define_one_name_are_refused():
         used_only(
             [SHARED, "function even(n) {\n  return n;\n}\n", "export const face = even(1);\n"]
         )
+
+
+FOLDER = Path(widgets.__file__).parent
+IMPORT = re.compile(r'^import \{([^}]*)\}\s*from "([^"]+)";', re.MULTILINE)
+EXPORT = re.compile(r"^export (?:async )?(?:const|function) (\w+)", re.MULTILINE)
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.js")), ids=lambda file: file.stem)
+def test_what_is_imported_is_exported_there(file):
+    """A name that nobody defines is found when it is used, by a reader: imports are left out."""
+    for names, other in IMPORT.findall(file.read_text(encoding="utf-8")):
+        there = (file.parent / other).read_text(encoding="utf-8")
+        assert {name.strip() for name in names.split(",") if name.strip()} <= {
+            *EXPORT.findall(there)
+        }, other

@@ -6,10 +6,11 @@ import random
 
 import needs
 import pytest
+from replay_values import known
 
 from gemmlab import sim
 from gemmlab.sim.journal import KINDS
-from gemmlab.sim.replay import UNKNOWN, Replayed, Step, replayed
+from gemmlab.sim.replay import UNKNOWN, Step, replayed
 from gemmlab.widgets import Replay
 
 pytestmark = needs.gxx
@@ -17,18 +18,18 @@ READS = ("ld.shared", "ldmatrix", "ld.global")
 WRITES = ("st.shared", "st.global", "mark tma.load")  # of a box its first 16 bytes
 
 
-def _values(run: Replayed, step: Step, address: int, size: int) -> list[int | None]:
+def _values(values: dict, step: Step, address: int, size: int) -> list[int | None]:
     """What the step's lane has read or written at an address."""
     kind = KINDS[step.kind]
     if address < 0 or kind not in (*READS, *WRITES):
         return []
     in_global = "global" in kind
     memory = "to " * (kind in WRITES) + ("global" if in_global else "shared")
-    seen = run.values[memory].get(0 if in_global else step.epoch, {})
+    seen = values[memory].get(0 if in_global else step.epoch, {})
     width = 16 if kind.startswith("mark") else step.width
     found = [seen.get(address + size * n, UNKNOWN) for n in range(max(1, width // size))]
-    known = [None if value == UNKNOWN else value for value in found]
-    return [] if set(known) == {None} else known
+    told = [None if value == UNKNOWN else value for value in found]
+    return [] if set(told) == {None} else told
 
 
 @pytest.mark.parametrize(
@@ -47,12 +48,12 @@ def test_steps_and_values_agree(ask, name, dtype, size):
     ]
     at = [(warp, step.tick) for warp, step in some]
     (found,) = ask([("replay", {"config": widget.config, "at": at})])
-    told = 0
+    told, values_of = 0, known(run)
     for (_, step), (line, epoch, _, addresses, values) in zip(some, found, strict=True):
         assert (line, epoch) == (step.line, step.epoch)
         assert [-1 if a is None else a for a in addresses] == list(step.addresses)
         if KINDS[step.kind] in (*READS, *WRITES):
-            expected = [_values(run, step, a, size) for a in step.addresses]
+            expected = [_values(values_of, step, a, size) for a in step.addresses]
             assert values == expected
             told += any(expected)
     assert told > 20
@@ -64,6 +65,7 @@ def test_a_box_shows_its_first_values(ask):
     boxes = [step for step in run.warps[0] if KINDS[step.kind] == "mark tma.load"]
     (found,) = ask([("replay", {"config": widget.config, "at": [(0, box.tick) for box in boxes]})])
     assert len(boxes) == 3
+    values_of = known(run)
     for box, (*_, values) in zip(boxes, found, strict=True):
-        assert values == [_values(run, box, address, 2) for address in box.addresses]
+        assert values == [_values(values_of, box, address, 2) for address in box.addresses]
         assert len(values[0]) == 8 and None not in values[0]

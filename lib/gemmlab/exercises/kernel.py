@@ -266,7 +266,7 @@ def _journaled(handle: Kernel, grid: tuple[int, int]) -> Seen:
     """A run of so many rows and columns of tiles, deep if there is one tile."""
     M, N, K = _sizes(handle.spec, grid)
     seen = Seen(sim.events(handle, M, N, K), handle.spec.tile, handle)
-    if len(seen.journal.rows) >= MOST:
+    if seen.journal.is_cut:
         raise NotYetError(
             f"at {seen.at} the first block makes more than {MOST:,} accesses, too many to follow "
             "them one by one; see lab.trace for the lines that make them, and read less"

@@ -17,7 +17,7 @@ from .. import sim
 from ..core import precision as precisions
 from ..run.kernel import Kernel
 from ..sim.findings import told
-from ..sim.journal import EVENTS, MOST
+from ..sim.journal import EVENTS
 from ..sim.replay import as_float
 from ..sim.trace import Launched, Trace
 from .flow import Seen
@@ -29,6 +29,7 @@ _ALONE = 16384  # about, of M or N; of K as well if a block is small
 _PRODUCTS = 1 << 24  # of the first block, where K alone is large: a second or less
 _PERIOD = 10007  # elements, a prime number: rows and columns differ
 _LOOKED_AT = 1 << 16  # elements of C
+_FOLLOWED = 1 << 21  # events of the first block, at most
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,11 @@ def refuse_small_only(
     events = 32 * sum(line.requests for line in runs.trace(handle, *tile).lines)
     for rows, columns, steps in _larger(tile, depth)[1:] if everywhere else ():
         shape = M * rows, N * columns, K + depth * steps
-        if events * shape[2] // K > MOST:
+        if events * shape[2] // K > _FOLLOWED:
             continue  # too many to follow them
         trace = _first_block(handle, shape, EVENTS).trace
         seen = Seen(trace, handle.spec.tile, handle)
-        if len(seen.journal.rows) < MOST and len(trace.launches) == 1:
+        if not seen.journal.is_cut and len(trace.launches) == 1:
             for one in everywhere:
                 one.look(seen)
 

@@ -228,7 +228,7 @@ def _refuse_uneven(seen: Seen) -> None:
     Of an ldmatrix some lanes give the addresses for all, so there warps are compared.
     """
     makers = [thread for thread, (r, _) in _stored(seen).items() if r]
-    every = seen.journal.rows[seen.journal.rows["block"] == 0]
+    every = seen.journal.own
     kinds = READS if is_of(every, *READS).any() else FETCHES
     together = 32 if is_of(every, "ldmatrix", "wgmma.shared").any() else 1
     reads: Counter[int] = Counter()
@@ -376,24 +376,39 @@ def requests(operation: str, count: int) -> Property:
 
 
 def arrivals(warps: int) -> Property:
-    """A condition: `warps` warps arrive at an mbarrier, each as often as the others."""
+    """A condition: `warps` warps arrive at an mbarrier, each as often as the others.
+
+    In each of its phases, that is: it expects as many arrivals as they make.
+    """
 
     def look(seen: Seen) -> str:
-        every = np.concatenate(list(seen.threads.values()))
-        told = every[is_of(every, "mark mbarrier.arrive")]
+        told = seen.journal.own[is_of(seen.journal.own, "mark mbarrier.arrive")]
         found = {}
         for address in np.unique(told["address"]):
             of = told["thread"][told["address"] == address] // 32
             found[int(address)] = np.unique(of, return_counts=True)[1]
-        most = max(found.values(), key=len, default=np.zeros(0))
+        at, most = max(found.items(), key=lambda one: len(one[1]), default=(0, np.zeros(0)))
         if len(most) != warps or len(np.unique(most)) != 1:
             raise NotYetError(
                 f"at the mbarrier where most warps arrive, {_some(len(most), 'warp')} of block 0 "
                 f"arrive{'s' * (len(most) == 1)}; {warps} should, each as often as the others"
             )
+        if (count := _expected(seen, at)) % warps:
+            raise NotYetError(
+                f"{_some(warps, 'warp')} of block 0 arrive{'s' * (warps == 1)} at an mbarrier that "
+                f"was initialized for {_some(count, 'arrival')} a phase; let each phase end "
+                "when each warp has arrived, and not before"
+            )
         return f"{_some(warps, 'warp')} arrive{'s' * (warps == 1)} at an mbarrier"
 
     return Property(f"{warps} warps arrive at an mbarrier", look)
+
+
+def _expected(seen: Seen, address: int) -> int:
+    """How many arrivals end a phase of the mbarrier at this address of block 0."""
+    rows = seen.journal.own
+    rows = rows[is_of(rows, "mark mbarrier.init") & (rows["address"] == address)]
+    return int(seen.journal.numbers(rows[-1:])[0])
 
 
 def products(operation: str = "mma", without: str = "") -> Property:

@@ -55,12 +55,10 @@ class CountRow(ctypes.Structure):
     )
 
 
-class JournalRow(ctypes.Structure):
+class JournalSize(ctypes.Structure):
     """runtime/memory/journal.h's structure of this name."""
 
-    _fields_ = tuple(
-        (name, ctypes.c_uint32) for name in ("block", "thread", "pc", "op", "width", "address")
-    )
+    _fields_ = tuple((name, ctypes.c_uint64) for name in ("rows", "words", "is_cut"))
 
 
 class LaunchRow(ctypes.Structure):

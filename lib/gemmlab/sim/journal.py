@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+import io
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,69 +22,87 @@ MARKS = (
     "tma.load",
     "mma",
     "wmma",
-    "value",
     "other.barrier",
     "box",
+    "mbarrier.init",
 )
 KINDS = (*OPS, *(f"mark {name}" for name in MARKS))
-_MARK = len(OPS)
 EVENTS, VALUES = 1, 2  # what a run keeps: what block 0 does, and with what it reads and writes
-MOST = 1 << 21  # rows that are kept, as in runtime/memory/journal.h; what follows is left out
+MOST = 1 << 22  # events that are kept, as in runtime/memory/journal.h
+# runtime/memory/journal.h's JournalRow, with the line in place of the program counter.
 ROW = np.dtype(
     [
-        *((name, np.uint32) for name in ("block", "address", "line")),
+        *((name, np.uint32) for name in ("block", "address", "line", "value")),
         *((name, np.uint16) for name in ("thread",)),
         *((name, np.uint8) for name in ("kind", "width")),
     ]
 )
+WORD = np.dtype(np.uint32)
+NO_VALUE = (1 << 32) - 1
 
 
-@dataclass(frozen=True)
+def _empty(dtype: np.dtype) -> np.ndarray:
+    return np.empty(0, dtype)
+
+
+@dataclass(frozen=True, eq=False)
 class Journal:
     """Events as rows of ROW: all of block 0, and of each other block its first store to C.
 
     block, thread: who. kind: an index into KINDS; of a mark, `address` is its number.
-    address, width: bytes. line: of the kernel's own file, 0 elsewhere. The rows of
-    one thread are in its order.
+    address, width: bytes; of a mark those of its value. line: of the kernel's own file, 0
+    elsewhere. value: where in `words` that begins which was read or written, as it lies in memory,
+    or the mark's value; NO_VALUE if it was not kept. Block 0 comes first, thread by thread, each
+    thread's rows in its order.
+
+    is_cut: whether there were more events than MOST, and what follows is left out.
     """
 
-    rows: np.ndarray
+    rows: np.ndarray = field(default_factory=lambda: _empty(ROW))
+    words: np.ndarray = field(default_factory=lambda: _empty(WORD))
+    is_cut: bool = False
 
     def threads(self) -> dict[int, np.ndarray]:
         """The rows of each thread of block 0, in order."""
-        rows = self.by_thread()
+        rows = self.own
         found, first = np.unique(rows["thread"], return_index=True)
         return (
             dict(zip(found.tolist(), np.split(rows, first[1:]), strict=True)) if len(rows) else {}
         )
 
-    def by_thread(self) -> np.ndarray:
-        """The rows of block 0, thread by thread, each thread's in its order."""
-        own = self.rows[self.rows["block"] == 0]
-        return own[np.argsort(own["thread"], kind="stable")]
+    @property
+    def own(self) -> np.ndarray:
+        """The rows of block 0."""
+        return self.rows[: np.count_nonzero(self.rows["block"] == 0)]
+
+    def numbers(self, rows: np.ndarray) -> np.ndarray:
+        """The value of each row as one number of 32 bits; each has a value."""
+        return self.words[rows["value"]]
 
     def text(self) -> str:
-        """As text, for JSON."""
-        return base64.b64encode(zlib.compress(self.rows.tobytes(), 1)).decode()
+        """As text, for JSON; of an empty one ""."""
+        if not len(self.rows):
+            return ""
+        packed = io.BytesIO()
+        np.savez(packed, rows=self.rows, words=self.words, is_cut=self.is_cut)
+        return base64.b64encode(zlib.compress(packed.getvalue(), 1)).decode()
 
     @classmethod
     def read(cls, text: str) -> Journal:
-        """What `text` gave; of "" an empty one."""
-        data = zlib.decompress(base64.b64decode(text)) if text else b""
-        return cls(np.frombuffer(data, ROW))
+        """What `text` gave."""
+        if not text:
+            return cls()
+        with np.load(io.BytesIO(zlib.decompress(base64.b64decode(text)))) as packed:
+            return cls(packed["rows"], packed["words"], bool(packed["is_cut"]))
 
 
-def collect_journal(raw: np.ndarray, line_of: LineOf) -> str:
-    """The runtime's rows as text, with lines."""
-    rows = np.zeros(len(raw), ROW)
-    for name in ("block", "thread", "width"):
-        rows[name] = raw[name]
-    marks = raw["op"] == _MARK
-    rows["kind"] = np.where(marks, _MARK + (raw["address"] >> 24), raw["op"])
-    rows["address"] = np.where(marks, raw["address"] & 0xFFFFFF, raw["address"])
-    pcs, places = np.unique(raw["pc"], return_inverse=True)
-    found = [line_of(int(pc)) or ("", 0, "") for pc in pcs]
-    # Only lines of the kernel's own file come with their text.
-    lines = np.array([line if text else 0 for _, line, text in found], np.uint32)
-    rows["line"] = lines[places] if len(lines) else 0
-    return Journal(rows).text()
+def with_lines(journal: Journal, line_of: LineOf) -> Journal:
+    """The runtime's journal with lines in place of program counters."""
+    pcs = journal.rows["line"]
+    lines = np.zeros(int(pcs.max(initial=0)) + 1, np.uint32)
+    lines[pcs] = 1
+    for pc in np.flatnonzero(lines):
+        _, line, text = line_of(int(pc)) or ("", 0, "")
+        lines[pc] = line if text else 0  # only lines of the kernel's own file come with their text
+    journal.rows["line"] = lines[pcs]
+    return journal

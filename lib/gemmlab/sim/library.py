@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from ..core.errors import BackendError
-from .abi import CountRow, JournalRow, LaunchRow, RawFinding, RecordRow, SampleRow
+from .abi import CountRow, JournalSize, LaunchRow, RawFinding, RecordRow, SampleRow
+from .journal import ROW, WORD, Journal
 
 _LOOKED_UP = (
     *(f"gemmlab_sim_{name}" for name in ("progress", "reason", "counts", "count_rows", "samples")),
     *(f"gemmlab_sim_{name}" for name in ("launches", "offset", "findings", "finding_rows")),
-    *("gemmlab_sim_journal", "gemmlab_sim_journal_rows"),
+    *("gemmlab_sim_journal", "gemmlab_sim_journal_size"),
     *("gemmlab_sim_records", "gemmlab_sim_show"),
     *("gemmlab_sim_output", "gemmlab_sim_output_left_out", "sim_error_name", "sim_last_error"),
 )
@@ -102,14 +103,14 @@ class Runtime:
         self._library.gemmlab_sim_launches(rows)
         return list(rows)
 
-    def journal(self) -> np.ndarray:
-        """The journal of the launches since `begin`, empty if none was kept."""
-        read = self._library.gemmlab_sim_journal
-        read.restype = ctypes.POINTER(JournalRow)
-        count = self._library.gemmlab_sim_journal_rows()
-        if not count:
-            return np.empty(0, np.dtype(JournalRow))
-        return np.ctypeslib.as_array(read(), (count,)).copy()
+    def journal(self) -> Journal:
+        """The journal of the launches since `begin`, empty if none was kept, without lines."""
+        size = JournalSize()
+        self._library.gemmlab_sim_journal_size(ctypes.byref(size))
+        rows, words = np.empty(size.rows, ROW), np.empty(size.words, WORD)
+        places = (ctypes.c_void_p(array.ctypes.data) for array in (rows, words))
+        self._library.gemmlab_sim_journal(*places)
+        return Journal(rows, words, bool(size.is_cut))
 
     def records(self) -> int:
         """How many different launches a program has made."""

@@ -22,7 +22,7 @@ from . import build
 from .abi import GemmArgs, WorkspaceCall
 from .counts import count_lines
 from .findings import Finding, explain
-from .journal import collect_journal
+from .journal import Journal, with_lines
 from .library import RUNTIMES, Runtime
 from .limits import Bar, Limits, Watch, budget_seconds
 from .lines import LineTable
@@ -187,7 +187,7 @@ class SimModule(ABC):
                 for row in seen.launches
             ),
             output=output,
-            journal="" if seen.journal is None else collect_journal(seen.journal, self._line_of),
+            journal=with_lines(seen.journal, self._line_of) if seen.journal else Journal(),
         )
 
     def _line_of(self, pc: int) -> tuple[str, int, str] | None:

@@ -7,35 +7,40 @@ has come. The order of steps within a warp, their lines and addresses are those 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..core.errors import ArgumentError
-from .journal import KINDS
+from .journal import KINDS, NO_VALUE, Journal
 from .places import GLOBAL, SHARED, Place
 from .trace import Trace
 
 WARP = 32
 BARRIER = KINDS.index("mark barrier")
-_VALUE = KINDS.index("mark value")
 _COPY_FROM = KINDS.index("cp.async.global")
-_COPY_TO = tuple(i for i, kind in enumerate(KINDS) if kind == "cp.async.shared")
 _BOX = KINDS.index("mark box")  # a piece of what the copy engine brings
-_STORES = (*_COPY_TO, _BOX, *map(KINDS.index, ("st.shared", "st.global", "stmatrix")))
-_IN_GLOBAL = tuple(i for i, kind in enumerate(KINDS) if "global" in kind)
-_ORDINARY = tuple(KINDS.index(kind) for kind in ("ld.shared", "st.shared"))
 # What a value was read from, or written to.
 MEMORIES = (SHARED, GLOBAL, f"to {SHARED}", f"to {GLOBAL}")
-_WAITS = tuple(KINDS.index(f"mark {name}") for name in ("barrier", "mbarrier.wait"))
-# What the lanes of a warp come to together, whatever some of them do before.
-_MEETINGS = (*_WAITS, *map(KINDS.index, ("mark mma", "mark wmma")))
-Values = dict[str, dict[int, dict[int, int]]]
-_What = tuple[int, int, int]  # kind, line, width
-_Event = tuple[int, int, int, int]  # the same, and the address
 UNKNOWN = -(1 << 15)  # a value that no access has told, or no small integer
 NOWHERE = (1 << 32) - 1  # the address of a copy that reads nothing, and fills with zeros
+_MOST_EPOCHS = 1 << 16  # whose values are told
+
+
+def _are(*names: str) -> np.ndarray:
+    """Of each kind whether it is one of these; to be indexed by columns of kinds."""
+    return np.array([kind in names for kind in KINDS])
+
+
+_COPIES_TO = _are("cp.async.shared")
+_STORES = _COPIES_TO | _are("mark box", "st.shared", "st.global", "stmatrix")
+_IN_GLOBAL = np.array(["global" in kind for kind in KINDS])
+_ORDINARY = _are("ld.shared", "st.shared")
+_SAYS_NO_VALUE = _are("mark mbarrier.init")
+_WAITS = _are("mark barrier", "mark mbarrier.wait")
+# What the lanes of a warp come to together, whatever some of them do before.
+_MEETINGS = _WAITS | _are("mark other.barrier", "mark mma", "mark wmma")
 
 
 @dataclass(frozen=True)
@@ -56,22 +61,61 @@ class Step:
     epoch: int
 
 
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """The steps of one warp, in its order: a column for each field of Step, a row for each one."""
+
+    kind: np.ndarray
+    line: np.ndarray
+    width: np.ndarray
+    addresses: np.ndarray
+    tick: np.ndarray
+    until: np.ndarray
+    epoch: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def __getitem__(self, number: int) -> Step:
+        columns = (self.kind, self.line, self.width, self.tick, self.until, self.epoch)
+        kind, line, width, *when = (int(column[number]) for column in columns)
+        return Step(kind, line, width, tuple(self.addresses[number].tolist()), *when)
+
+    def __iter__(self) -> Iterator[Step]:
+        return (self[number] for number in range(len(self)))
+
+    def at(self, tick: int) -> Step:
+        """The step that the warp makes, or waits in, at a tick: the last that has begun."""
+        return self[max(0, int(np.searchsorted(self.tick, tick, side="right")) - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What is known of one memory: a row for each element, by epoch and then by address.
+
+    value: a small integer, as a trace's matrices have them, or UNKNOWN.
+    """
+
+    epoch: np.ndarray
+    address: np.ndarray
+    value: np.ndarray
+
+
 @dataclass(frozen=True)
 class Replayed:
     """All warps of block 0, and what its accesses have read and written.
 
-    warps: the steps of each. values: "shared" -> epoch -> {address: value}, and "global" -> {0:
-    ...}: small integers, as a trace's matrices have. "to shared" and "to global" have what was
-    written.
+    warps: the steps of each. values: by the name of a memory: of "shared" and "global" what was
+    read there, of "to shared" and "to global" what was written. Global memory has epoch 0 alone.
     """
 
-    warps: tuple[tuple[Step, ...], ...]
-    values: Values
+    warps: tuple[Steps, ...]
+    values: Mapping[str, Values]
 
     @property
     def ticks(self) -> int:
         """How long the block takes in model time."""
-        return max((steps[-1].until for steps in self.warps if steps), default=0)
+        return max((int(steps.until[-1]) for steps in self.warps if len(steps)), default=0)
 
 
 def replayed(trace: Trace, dtype: str = "float32") -> Replayed:
@@ -85,90 +129,81 @@ def replayed(trace: Trace, dtype: str = "float32") -> Replayed:
         raise ArgumentError(
             f"trace: {trace.kernel} was traced without a journal; pass journal=True to lab.trace"
         )
-    told = _Told(trace.places, dtype, [])
-    events = _without_values(journal.by_thread(), told)
+    rows = journal.own
+    values = _values(_told(journal), trace, dtype)
+    events = rows[rows["kind"] != _BOX]
     owner = events["thread"] // WARP
     ends = np.searchsorted(owner, np.arange(1, owner.max(initial=0) + 1))
-    grouped = [list(_requests_of(warp)) for warp in np.split(events, ends)]
-    return Replayed(_timed(grouped), _by_address(told.rows))
+    return Replayed(_timed([_requests_of(warp) for warp in np.split(events, ends)]), values)
 
 
-def _without_values(rows: np.ndarray, told: _Told) -> np.ndarray:
-    """The events of all threads, without what their accesses have read and written."""
-    is_value = rows["kind"] == _VALUE
-    events = rows[~is_value]
-    if not is_value.any():
-        return events
-    passed = np.cumsum(np.isin(events["kind"], _WAITS))
-    _, first, which = np.unique(events["thread"], return_index=True, return_inverse=True)
-    before = np.where(first > 0, passed[first - 1], 0)  # by the threads in front
-    told.add(rows, is_value, passed - before[which])
-    return events[events["kind"] != _BOX]
+# ---- what was read and written ----
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Told:
-    """What accesses have read and written. dtype: of A and B.
+    """Accesses whose values are known. first: the first word of each. words: of the journal."""
 
-    rows: (an index into MEMORIES, epoch, address, value) of each element.
-    """
+    kind: np.ndarray
+    width: np.ndarray
+    epoch: np.ndarray
+    address: np.ndarray
+    first: np.ndarray
+    words: np.ndarray
 
-    places: Sequence[Place]
-    dtype: str
-    rows: list[np.ndarray]
 
-    def add(self, rows: np.ndarray, is_value: np.ndarray, epochs: np.ndarray) -> None:
-        """The values of all threads: the 16-bit pieces behind each access, from the lowest on."""
-        events = rows[~is_value]
-        owner = np.cumsum(~is_value)[is_value] - 1  # the event in front
-        place = np.flatnonzero(is_value) - np.flatnonzero(~is_value)[owner] - 1
-        halves = rows["address"][is_value].astype(np.uint32)
-        self._decode(events, epochs, owner, place, halves)
-        # A copy has read in global memory what it writes to shared memory.
-        copied = np.isin(events["kind"][owner], _COPY_TO) & (owner > 0)
-        copied &= events["thread"][owner] == events["thread"][owner - 1]
-        copied &= events["address"][owner - 1] != NOWHERE
-        copied &= events["kind"][owner - 1] == _COPY_FROM
-        self._decode(events, epochs, owner[copied] - 1, place[copied], halves[copied])
+def _told(journal: Journal) -> _Told:
+    rows = journal.own
+    kind, thread, address = rows["kind"], rows["thread"], rows["address"]
+    passed = np.cumsum(_WAITS[kind], dtype=np.int32)
+    begins = np.searchsorted(thread, np.arange(thread.max(initial=0) + 1))
+    before = np.where(begins > 0, passed[begins - 1], 0)  # by the threads in front
+    has = np.flatnonzero((rows["value"] != NO_VALUE) & ~_SAYS_NO_VALUE[kind])
+    # A copy has read in global memory, in the row before, what it writes to shared memory.
+    copied = has[_COPIES_TO[kind[has]] & (has > 0)]
+    copied = copied[(thread[copied] == thread[copied - 1]) & (kind[copied - 1] == _COPY_FROM)]
+    copied = copied[address[copied - 1] != NOWHERE]
+    at, owner = np.concatenate([has, copied - 1]), np.concatenate([has, copied])
+    own = kind[at]
+    epoch = np.where(_IN_GLOBAL[own], 0, passed[at] - before[thread[at]])
+    width, first = rows["width"][at], rows["value"][owner]
+    return _Told(own, width, epoch, address[at], first, journal.words)
 
-    def _decode(
-        self,
-        events: np.ndarray,
-        epochs: np.ndarray,
-        owner: np.ndarray,
-        place: np.ndarray,
-        halves: np.ndarray,
-    ) -> None:
-        sizes = self._sizes(events)[owner]
-        for size in (2, 4):
-            of, at = owner[sizes == size], place[sizes == size]
-            bits = halves[sizes == size]
-            if size == 4:
-                low = at % 2 == 0
-                of, at = of[low], at[low]
-                bits = bits[low] | bits[~low] << 16
-            kind = events["kind"][of]
-            in_global = np.isin(kind, _IN_GLOBAL)
-            memory = in_global + 2 * np.isin(kind, _STORES)
-            address = events["address"][of].astype(np.int64) + 2 * at
-            epoch = np.where(in_global, 0, epochs[of])
-            found = _whole(as_float(bits, size, self.dtype))
-            self.rows.append(np.stack([memory, epoch, address, found], axis=1))
 
-    def _sizes(self, events: np.ndarray) -> np.ndarray:
-        """Bytes of an element, for each event; 0 where that is not known."""
-        normal = 4 if self.dtype == "float32" else 2
-        sizes = np.full(len(events), normal)
-        if normal == 2:  # ordinary accesses to an array without a shape may be of fp32, too
-            sizes[np.isin(events["kind"], _ORDINARY)] = 0
-        in_global = np.isin(events["kind"], _IN_GLOBAL)
-        address = events["address"].astype(np.int64)
-        for one in self.places:
-            own = in_global == (one.memory == GLOBAL)
-            own &= (one.start <= address) & (address < one.start + one.bytes)
-            if one.shape:
-                sizes[own] = element_bytes(one)
-        return sizes
+def _values(told: _Told, trace: Trace, dtype: str) -> dict[str, Values]:
+    """What is known of each memory's elements, whose sizes its arrays tell."""
+    sizes = _sizes(told, trace.places, dtype)
+    memory = _IN_GLOBAL[told.kind] + 2 * _STORES[told.kind]
+    parts: list[list[np.ndarray]] = [[] for _ in MEMORIES]
+    for size, numbers in _decoded(told.words, dtype).items():
+        for width in (2, 4, 8, 16):
+            fits = (sizes == size) & (told.width == width)
+            for m, keys in enumerate(parts):
+                which = np.flatnonzero(fits & (memory == m))
+                for n in range(width // size if len(which) else 0):
+                    value = numbers[told.first[which] * np.uint32(4 // size) + np.uint32(n)]
+                    keys.append(_keys(told.epoch[which], told.address[which] + n * size, value))
+    return {name: _agreed(keys) for name, keys in zip(MEMORIES, parts, strict=True)}
+
+
+def _sizes(told: _Told, places: tuple[Place, ...], dtype: str) -> np.ndarray:
+    """Bytes of an element, for each access; 0 where that is not known."""
+    normal = 4 if dtype == "float32" else 2
+    sizes = np.full(len(told.kind), normal, np.uint8)
+    if normal == 2:  # ordinary accesses to an array without a shape may be of fp32, too
+        sizes[_ORDINARY[told.kind]] = 0
+    in_global = _IN_GLOBAL[told.kind]
+    for one in places:
+        own = (one.start <= told.address) & (told.address < one.start + one.bytes)
+        if one.shape:
+            sizes[own & (in_global == (one.memory == GLOBAL))] = element_bytes(one)
+    return sizes
+
+
+def _decoded(words: np.ndarray, dtype: str) -> dict[int, np.ndarray]:
+    """By the bytes of an element, all words of a journal as elements of that size."""
+    halves = words.view(np.uint16).astype(np.uint32)
+    return {2: _whole(as_float(halves, 2, dtype)), 4: _whole(as_float(words, 4, dtype))}
 
 
 def element_bytes(place: Place) -> int:
@@ -190,91 +225,91 @@ def _whole(found: np.ndarray) -> np.ndarray:
     """Values as integers, UNKNOWN for all others."""
     with np.errstate(invalid="ignore"):
         small = (np.abs(found) < -UNKNOWN) & (found == np.round(found))
-        return np.where(small, found, UNKNOWN).astype(np.int64)
+        return np.where(small, found, UNKNOWN).astype(np.int16)
 
 
-def _by_address(seen: list[np.ndarray]) -> Values:
+def _keys(epoch: np.ndarray, address: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """Epoch, address and value in one number each, which sorts in this order."""
+    key = epoch.astype(np.uint64) << np.uint64(48) | address.astype(np.uint64) << np.uint64(16)
+    key |= (value.astype(np.int32) - UNKNOWN).astype(np.uint64)
+    return key[epoch < _MOST_EPOCHS]
+
+
+def _agreed(keys: list[np.ndarray]) -> Values:
     """What is known of each address; where two accesses disagree, nothing is."""
-    values: Values = {memory: {} for memory in MEMORIES}
-    if not seen:
-        return values
-    memory, epoch, address, value = np.concatenate(seen).T
-    key = (memory << 56) + (epoch << 32) + address  # an address has 32 bits
-    order = np.argsort(key, kind="stable")
-    places, first = np.unique(key[order], return_index=True)
-    sorted_values = value[order]
-    least, most = (of.reduceat(sorted_values, first) for of in (np.minimum, np.maximum))
-    agreed = np.where(least == most, least, UNKNOWN)
-    of_memory = [values[name] for name in MEMORIES]
-    columns = places >> 56, places >> 32 & 0xFFFFFF, places & 0xFFFFFFFF, agreed
-    for m, e, at, known in zip(*(column.tolist() for column in columns), strict=True):
-        of_memory[m].setdefault(e, {})[at] = known
-    return values
+    key = np.sort(np.concatenate(keys)) if keys else np.empty(0, np.uint64)
+    place = key >> np.uint64(16)
+    last = np.append(place[1:] != place[:-1], True)[: len(key)]
+    first = np.append(True, last[:-1])[: len(key)]
+    value = (key & np.uint64(0xFFFF)).astype(np.int32) + UNKNOWN
+    least, most, place = value[first], value[last], place[last]
+    known = np.where(least == most, least, UNKNOWN)
+    return Values(
+        (place >> np.uint64(32)).astype(np.int64),
+        (place & np.uint64(0xFFFFFFFF)).astype(np.int64),
+        known.astype(np.int64),
+    )
 
 
-def _requests_of(events: np.ndarray) -> Iterator[tuple[_What, tuple[int, ...]]]:
-    """What a warp does, request by request."""
+# ---- what the warps do ----
+
+# A step's kind, line and width in one number; the lanes that do the same have the same.
+_LINE, _WIDTH = np.int64(1 << 16), np.int64(1 << 8)
+
+
+def _requests_of(events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What a warp does, request by request: a number for what it is, and 32 addresses."""
     threads, first = np.unique(events["thread"], return_index=True)
     address = events["address"].astype(np.int64)
     address[address == NOWHERE] = -1
-    whats = [events[name] for name in ("kind", "line", "width")]
+    what = events["line"] * _LINE + events["width"] * _WIDTH + events["kind"]
     counts = np.diff(first, append=len(events))
     if len(threads) == WARP and (counts == counts[0]).all():
-        tables = [column.reshape(WARP, -1) for column in whats]
-        if all((table == table[0]).all() for table in tables):  # as it is mostly
-            together = zip(*(table[0].tolist() for table in tables), strict=True)
-            lanes = map(tuple, address.reshape(WARP, -1).T.tolist())
-            yield from zip(together, lanes, strict=True)
-            return
-    rows = list(zip(*(column.tolist() for column in (*whats, address)), strict=True))
-    own: list[list[_Event]] = [[] for _ in range(WARP)]
+        table = what.reshape(WARP, -1)
+        if (table == table[0]).all():  # as it is mostly
+            return table[0], np.ascontiguousarray(address.reshape(WARP, -1).T)
+    own = [(what[:0], address[:0])] * WARP
     for thread, begin, count in zip(*map(np.ndarray.tolist, (threads, first, counts)), strict=True):
-        own[thread % WARP] = rows[begin : begin + count]
-    yield from _requests(own)
+        own[thread % WARP] = what[begin : begin + count], address[begin : begin + count]
+    rows = list(_requests([what.tolist() for what, _ in own], [at.tolist() for _, at in own]))
+    return np.array([one for one, _ in rows]), np.array([lanes for _, lanes in rows])
 
 
-def _requests(lanes: list[list[_Event]]) -> Iterator[tuple[_What, tuple[int, ...]]]:
+def _requests(whats: list[list[int]], lanes: list[list[int]]) -> Iterator[tuple[int, list[int]]]:
     """The same where lanes differ: those that do the same next belong together."""
-    at = [0] * len(lanes)
-    while True:
-        left = [lane for lane, events in enumerate(lanes) if at[lane] < len(events)]
-        if not left:
-            return
+    at, since = [0] * len(lanes), [0] * len(lanes)  # since: steps behind the last meeting
+    meets = {what: bool(_MEETINGS[what % int(_WIDTH)]) for own in whats for what in set(own)}
+    left = [lane for lane, own in enumerate(whats) if own]
+    while left:
         # Where lanes meet, they wait for those that do something before; of these, one that has
         # done less is behind a branch that the others did not take.
-        before = [lane for lane in left if lanes[lane][at[lane]][0] not in _MEETINGS]
-        first = min(before or left, key=lambda lane: at[lane])
-        what = lanes[first][at[first]][:3]
+        before = [lane for lane in left if not meets[whats[lane][at[lane]]]]
+        first = min(before or left, key=lambda lane: since[lane])
+        what = whats[first][at[first]]
         addresses = [-1] * len(lanes)
         for lane in left:
-            event = lanes[lane][at[lane]]
-            if event[:3] == what:
-                addresses[lane] = event[3]
-                at[lane] += 1
-        yield what, tuple(addresses)
+            if whats[lane][at[lane]] == what:
+                addresses[lane] = lanes[lane][at[lane]]
+                at[lane], since[lane] = at[lane] + 1, 0 if meets[what] else since[lane] + 1
+        left = [lane for lane in left if at[lane] < len(whats[lane])]
+        yield what, addresses
 
 
-def _timed(warps: list[list[tuple[_What, tuple[int, ...]]]]) -> tuple[tuple[Step, ...], ...]:
+def _timed(warps: list[tuple[np.ndarray, np.ndarray]]) -> tuple[Steps, ...]:
     """One tick a step; the n-th barrier ends for all when the last warp with that many has come."""
-    at, time = [0] * len(warps), [0] * len(warps)
-    done: list[list[Step]] = [[] for _ in warps]
-    epoch = [0] * len(warps)
-    arrived: dict[int, int] = {}  # warp -> when it came to the barrier
-    while True:
-        for w, steps in enumerate(warps):
-            while w not in arrived and at[w] < len(steps):
-                (kind, line, width), addresses = steps[at[w]]
-                if kind == BARRIER:
-                    arrived[w] = time[w]
-                    break
-                done[w].append(Step(kind, line, width, addresses, time[w], time[w] + 1, epoch[w]))
-                epoch[w] += kind in _WAITS
-                at[w], time[w] = at[w] + 1, time[w] + 1
-        if not arrived:
-            return tuple(map(tuple, done))
-        last = max(arrived.values()) + 1
-        for w, came in arrived.items():
-            (kind, line, width), addresses = warps[w][at[w]]
-            done[w].append(Step(kind, line, width, addresses, came, last, epoch[w]))
-            at[w], time[w], epoch[w] = at[w] + 1, last, epoch[w] + 1
-        arrived.clear()
+    kinds = [what % _WIDTH for what, _ in warps]
+    barriers = [np.flatnonzero(kind == BARRIER) for kind in kinds]
+    waited = [np.ones(len(kind), np.int64) for kind in kinds]  # ticks that each step takes
+    late = [0] * len(warps)
+    for n in range(max(map(len, barriers), default=0)):
+        came = {w: int(at[n]) + late[w] for w, at in enumerate(barriers) if n < len(at)}
+        last = max(came.values())
+        for w, tick in came.items():
+            waited[w][barriers[w][n]] += last - tick
+            late[w] += last - tick
+    done = []
+    for (what, addresses), kind, ticks in zip(warps, kinds, waited, strict=True):
+        until, waits = np.cumsum(ticks), _WAITS[kind]
+        columns = kind, what // _LINE, what % _LINE // _WIDTH, addresses
+        done.append(Steps(*columns, until - ticks, until, np.cumsum(waits) - waits))
+    return tuple(done)

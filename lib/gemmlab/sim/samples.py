@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from .abi import LaunchRow, LineOf, SampleRow
+from .journal import Journal
 from .places import GLOBAL, SHARED, Place, element
 
 WARP = 32
@@ -65,7 +64,7 @@ class Seen:
     kept: Sequence[SampleRow]
     places: Sequence[Place]
     launches: Sequence[LaunchRow] = ()
-    journal: np.ndarray | None = None
+    journal: Journal | None = None
 
 
 def collect(seen: Seen, line_of: LineOf, ops: Sequence[str]) -> list[Sample]:

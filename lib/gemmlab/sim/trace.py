@@ -66,7 +66,7 @@ class Trace:
     source: tuple[str, ...] = ()
     launches: tuple[Launched, ...] = ()
     output: str = ""
-    journal: str = ""
+    journal: Journal = field(default_factory=Journal, compare=False)
 
     @property
     def title(self) -> str:
@@ -75,7 +75,7 @@ class Trace:
 
     def events(self) -> Journal:
         """What block 0 did, event by event; empty unless the run was asked to keep a journal."""
-        return Journal.read(self.journal)
+        return self.journal
 
     def totals(self) -> dict[str, dict[str, int]]:
         """Sums by op: requests, wavefronts, conflicts, sectors and the minima."""
@@ -100,7 +100,8 @@ class Trace:
 
     def plain(self) -> dict:
         """All of it as plain data, for JSON."""
-        return asdict(self)
+        journal = self.journal.text()
+        return {**asdict(replace(self, journal=Journal())), "journal": journal}
 
     @classmethod
     def from_plain(cls, data: dict) -> Trace:
@@ -111,7 +112,8 @@ class Trace:
             name: tuple(kind(**row) for row in data[name]) for name, kind in kinds.items()
         }
         findings = Findings(Finding(**row) for row in data["findings"])
-        return cls(**{**data, **rows, "findings": findings})
+        journal = Journal.read(data["journal"])
+        return cls(**{**data, **rows, "findings": findings, "journal": journal})
 
     def __repr__(self) -> str:
         return as_text(self)

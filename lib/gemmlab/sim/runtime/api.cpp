@@ -191,8 +191,12 @@ uint32_t gemmlab_sim_launches(sim::LaunchRow* rows) {
   return uint32_t(sim::session.launches.size());
 }
 
-uint32_t gemmlab_sim_journal_rows() { return uint32_t(sim::session.results.journal.rows().size()); }
-const sim::JournalRow* gemmlab_sim_journal() { return sim::session.results.journal.rows().data(); }
+void gemmlab_sim_journal_size(sim::JournalSize* size) {
+  *size = sim::session.results.journal.size();
+}
+void gemmlab_sim_journal(sim::JournalRow* rows, uint32_t* words) {
+  sim::session.results.journal.copy(rows, words);
+}
 
 uint32_t gemmlab_sim_finding_rows() { return uint32_t(sim::session.shown->findings.list().size()); }
 const sim::Finding* gemmlab_sim_findings() { return sim::session.shown->findings.list().data(); }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,20 +12,22 @@ from ... import sim
 from ...core.arguments import integer, text
 from ...core.precision import precision as types_of
 from ...layouts.shared import banks
-from ...sim.journal import KINDS, MOST
+from ...sim.journal import KINDS
 from ...sim.places import GLOBAL, SHARED, Place, element
-from ...sim.replay import UNKNOWN, Replayed, Step, element_bytes, replayed
+from ...sim.replay import BARRIER, UNKNOWN, Replayed, Step, Values, element_bytes, replayed
 from ...sim.trace import Trace
 from ...steps import registry
 from ...steps.program import Program
 from ...steps.spec import KernelSpec
 from ..shared.base import Widget, new_figure
+from ..shared.packed import packed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_NARROW = 127  # the largest value that a byte holds
 _GAP = 64  # elements: longer gaps between known values end a stretch
+# A value up to _NARROW is a character of its own, that of _ZERO + value.
+_ZERO, _NARROW, _NO_VALUE = 80, 45, ord("~")
 
 
 class Replay(Widget):
@@ -53,34 +55,27 @@ class Replay(Widget):
         integer("warp", warp, 0, len(run.warps) - 1, allowed=f"0 to {len(run.warps) - 1}")
         integer("tick", tick, 0, run.ticks - 1, allowed=f"0 to {run.ticks - 1}")
         self._run, self._trace = run, trace
+        told = {
+            "kinds": list(KINDS),
+            "lines": _lines(trace, run),
+            "places": [{**asdict(place), "shape": list(place.shape)} for place in trace.places],
+            **_steps(run),
+            **_values(run, trace.places, 4 if dtype == "float32" else 2),
+        }
         super().__init__(
             config={
-                "title": f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}, block 0"
-                + f", its first {MOST:,} events" * (len(trace.events().rows) >= MOST),
+                "title": _title(trace),
                 "caption": caption,
+                "warps": len(run.warps),
                 "ticks": run.ticks,
-                "kinds": list(KINDS),
-                "lines": _lines(trace, run),
-                "places": [
-                    {
-                        "name": p.name,
-                        "memory": p.memory,
-                        "start": p.start,
-                        "bytes": p.bytes,
-                        "shape": list(p.shape),
-                    }
-                    for p in trace.places
-                ],
-                **_steps(run),
-                **_values(run, trace.places, 4 if dtype == "float32" else 2),
+                "run": packed(told),
             },
             state={"warp": warp, "tick": tick},
         )
 
     def _now(self) -> Step:
         """The step of the shown warp at the shown tick."""
-        steps, tick = self._run.warps[self.state["warp"]], self.state["tick"]
-        return next((step for step in reversed(steps) if step.tick <= tick), steps[0])
+        return self._run.warps[self.state["warp"]].at(self.state["tick"])
 
     def summary(self) -> str:
         """The shown warp's step in words."""
@@ -120,101 +115,130 @@ def words(step: Step) -> str:
     return f"{text}, {found.wavefronts} wavefronts"
 
 
+def _title(trace: Trace) -> str:
+    journal = trace.events()
+    cut = f", its first {len(journal.own):,} events" * journal.is_cut
+    return f"{trace.kernel}, M={trace.M} N={trace.N} K={trace.K}, block 0{cut}"
+
+
 def _lines(trace: Trace, run: Replayed) -> list[list]:
     """[number, text] of the kernel's file, from the first line that a step has to the last."""
-    used = [step.line for steps in run.warps for step in steps if step.line]
-    if not used:
+    used = np.concatenate([steps.line for steps in run.warps])
+    used = used[used > 0]
+    if not len(used):
         return []
-    first, last = max(1, min(used) - 2), min(len(trace.source), max(used) + 2)
+    first, last = max(1, int(used.min()) - 2), min(len(trace.source), int(used.max()) + 2)
     return [[n, trace.source[n - 1]] for n in range(first, last + 1)]
 
 
 def _steps(run: Replayed) -> dict:
-    """What the steps are, in tables, and rows of numbers that point into them.
+    """What the steps are, in tables, and for each warp columns of numbers that point into them.
 
-    A step begins when the one before has ended, and its epoch counts the waits before it.
+    requests: [kind, line, width, shape], and a shape is what 32 lanes add to the lowest address,
+    -1 for those that take no part. warps: the numbers of three columns, and where each request
+    begins. The columns: of each step the request, and how far it has moved since the last one of
+    the same; of each barrier the ticks that the warp waits there. Many warps have the same columns.
     """
-    whats: dict[tuple[int, int, int], int] = {}
-    shapes: dict[bytes, int] = {}
+    lanes = np.concatenate([steps.addresses for steps in run.warps])
+    takes_part = lanes >= 0
+    base = np.where(takes_part, lanes, np.iinfo(lanes.dtype).max).min(axis=1)
+    base[~takes_part.any(axis=1)] = 0
+    shapes, shape = _numbered(np.where(takes_part, lanes - base[:, None], -1))
+    columns = ([getattr(steps, name) for steps in run.warps] for name in ("kind", "line", "width"))
+    what = np.stack([*map(np.concatenate, columns), shape], axis=1)
+    requests, request = _numbered(what)
+    kept: dict[bytes, int] = {}
+    ends = np.cumsum([len(steps) for steps in run.warps])[:-1]
     warps = []
-    for steps in run.warps:
-        lanes = np.array([step.addresses for step in steps], np.int64).reshape(len(steps), -1)
-        base = np.where(lanes < 0, 1 << 32, lanes).min(axis=1, initial=1 << 32)
-        base[base == 1 << 32] = 0
-        relative = np.where(lanes < 0, -1, lanes - base[:, None])
-        rows = [
-            (
-                whats.setdefault((step.kind, step.line, step.width), len(whats)),
-                shapes.setdefault(shape.tobytes(), len(shapes)),
-                step.until,
-            )
-            for step, shape in zip(steps, relative, strict=True)
-        ]
-        what, which, until = np.array(rows, np.int64).reshape(-1, 3).T
-        warps.append(_packed(np.stack([what, which, base, until], axis=1).astype(np.int32)))
+    for steps, own, at in zip(
+        run.warps, *(np.split(x, ends) for x in (request, base)), strict=True
+    ):
+        moved, starts = _moved(own, at)
+        waited = (steps.until - steps.tick - 1)[steps.kind == BARRIER]
+        numbers = [kept.setdefault(x.tobytes(), len(kept)) for x in (own, moved, waited)]
+        warps.append([*numbers, starts])
     return {
-        "whats": [list(w) for w in whats],
-        "shapes": [np.frombuffer(shape, np.int64).tolist() for shape in shapes],
+        "shapes": shapes.tolist(),
+        "requests": requests.tolist(),
+        "columns": [np.frombuffer(column, np.int64).tolist() for column in kept],
         "warps": warps,
     }
 
 
-def _values(run: Replayed, places: Sequence[Place], normal: int) -> dict:
-    """What was read and written: for each memory and epoch, stretches of elements.
+def _numbered(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows of a table of int64, and of each row the number of the one like it."""
+    size = rows.shape[1] * rows.itemsize
+    text = rows.tobytes()
+    numbers: dict[bytes, int] = {}
+    each = [
+        numbers.setdefault(text[at : at + size], len(numbers)) for at in range(0, len(text), size)
+    ]
+    table = np.frombuffer(b"".join(numbers), np.int64).reshape(-1, rows.shape[1])
+    return table, np.array(each, np.int64)
 
-    size: bytes of an element. wide: each takes two bytes here, not one. data: an index into
-    `packed`: what is stored in one epoch is mostly read in the next. normal: the size where no
-    array's shape tells it.
+
+def _moved(request: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, list[list[int]]]:
+    """Of each step how far its address is from that of the same request before, 0 for the first.
+
+    With it [request, address] of the first ones.
+    """
+    order = np.argsort(request, kind="stable")
+    by_request, addresses = request[order], base[order]
+    is_first = np.append(True, by_request[1:] != by_request[:-1])[: len(order)]
+    moved = np.empty_like(base)
+    moved[order] = np.where(is_first, 0, np.diff(addresses, prepend=0))
+    return moved, np.stack([by_request, addresses], axis=1)[is_first].tolist()
+
+
+def _values(run: Replayed, places: Sequence[Place], normal: int) -> dict:
+    """What was read and written: of each memory and epoch, stretches of elements.
+
+    values: [memory, epoch, start, bytes of an element, number of its data]: what is stored in one
+    epoch is mostly read in the next. normal: the bytes where no array's shape tells them.
     """
     found = []
-    data: dict[str, int] = {}
-    for memory, epochs in run.values.items():
-        sizes = _sizes(places, memory, normal)
-        for epoch, seen in epochs.items():
-            for start, size, values in _stretches(seen, sizes):
-                known = [value for value in values if value != UNKNOWN]
-                wide = max(map(abs, known), default=0) > _NARROW
-                unknown = UNKNOWN if wide else -_NARROW - 1
-                numbers = [unknown if value == UNKNOWN else value for value in values]
-                packed = _packed(np.array(numbers, np.int16 if wide else np.int8))
-                what = {"memory": memory, "epoch": epoch, "start": start, "size": size}
-                found.append({**what, "wide": wide, "data": data.setdefault(packed, len(data))})
-    return {"values": found, "packed": list(data)}
+    data: dict[bytes, int] = {}
+    for memory, seen in run.values.items():
+        for epoch, start, size, values in _stretches(seen, _sizes(seen, places, memory, normal)):
+            number = data.setdefault(values.tobytes(), len(data))
+            found.append([memory, epoch, start, size, number])
+    return {"values": found, "data": [_short(np.frombuffer(one, np.int64)) for one in data]}
 
 
-def _sizes(places: Sequence[Place], memory: str, normal: int) -> Callable[[int], int]:
-    """A function from an address to the bytes of the element there."""
-    own = [p for p in places if p.memory == memory.removeprefix("to ") and p.shape]
-
-    def size(address: int) -> int:
-        return next((element_bytes(p) for p in own if p.holds(address)), normal)
-
-    return size
+def _short(values: np.ndarray) -> str | list[int | None]:
+    """Small values as a text of as many characters; else a list, with None for the unknown."""
+    unknown = values == UNKNOWN
+    if not (np.abs(values[~unknown]) > _NARROW).any():
+        return np.where(unknown, _NO_VALUE, _ZERO + values).astype(np.uint8).tobytes().decode()
+    return [None if value == UNKNOWN else value for value in values.tolist()]
 
 
-def _stretches(
-    seen: dict[int, int], size_at: Callable[[int], int]
-) -> Iterable[tuple[int, int, list[int]]]:
-    """Runs of elements that lie side by side; short gaps are filled with what is not known."""
-    start, size, values, at = 0, 0, list[int](), -1
-    for address in sorted(seen):
-        own = size_at(address)
-        gap = (address - at) // own
-        if values and own == size and 0 <= gap <= _GAP:
-            values += [UNKNOWN] * gap
-        elif values:
-            yield start, size, values
-            values = []
-        if not values:
-            start, size = address, own
-        values.append(seen[address])
-        at = address + own
-    if values:
-        yield start, size, values
+def _sizes(seen: Values, places: Sequence[Place], memory: str, normal: int) -> np.ndarray:
+    """The bytes of the element at each address."""
+    sizes = np.full(len(seen.address), normal)
+    for place in places:
+        if place.shape and place.memory == memory.removeprefix("to "):
+            end = place.start + place.bytes
+            own = (place.start <= seen.address) & (seen.address < end)
+            sizes[own] = element_bytes(place) or normal
+    return sizes
 
 
-def _packed(numbers: np.ndarray) -> str:
-    return base64.b64encode(np.ascontiguousarray(numbers).tobytes()).decode()
+def _stretches(seen: Values, sizes: np.ndarray) -> Iterator[tuple[int, int, int, np.ndarray]]:
+    """Of each run of elements that lie side by side: epoch, start, bytes of an element, values.
+
+    Short gaps are filled with what is not known.
+    """
+    step = np.diff(seen.address)
+    on = (np.diff(seen.epoch) == 0) & (np.diff(sizes) == 0)
+    on &= (step > 0) & (step % sizes[:-1] == 0) & (step // sizes[:-1] <= _GAP + 1)
+    begins = np.flatnonzero(~on) + 1
+    for own in np.split(np.arange(len(sizes)), begins) if len(sizes) else ():
+        start, size = int(seen.address[own[0]]), int(sizes[own[0]])
+        at = (seen.address[own] - start) // size
+        values = np.full(at[-1] + 1, UNKNOWN)
+        values[at] = seen.value[own]
+        yield int(seen.epoch[own[0]]), start, size, values
 
 
 def replay(

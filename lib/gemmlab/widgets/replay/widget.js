@@ -1,39 +1,59 @@
 // Replay: one block's run, tick by tick of model time.
-import { bootWith, h, inline, liveWith, player } from "../shared/dom.js";
+import { bootWith, h, inline, liveWith } from "../shared/dom.js";
 import { whole } from "../shared/link.js";
+import { unpacked } from "../shared/packed.js";
+import { player } from "../shared/play.js";
 import { plural, wavefronts } from "../model/shared/banks.js";
 import { elementAt } from "../trace_view/pictures.js";
 
-const FIELDS = 6; // of a step: what, shape, base, tick, until, epoch
-const PACKED = 4; // as it comes: what, shape, base, until
+const FIELDS = 5; // of a step: request, base, tick, until, epoch
+const TICK = 2;
 const SECONDS_A_TICK = 0.12;
-
-const bytesOf = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+const UNKNOWN = -32768; // a value
+const ZERO = 80; // the code of the character for the value 0
+const NO_VALUE = "~";
 
 const BOX = "mark tma.load"; // its values are shown in pieces of CHUNK bytes, as they lie
 const CHUNK = 16;
-const WAITS = ["mark barrier", "mark mbarrier.wait"]; // they end an epoch
+const BARRIER = "mark barrier";
+const WAITS = [BARRIER, "mark mbarrier.wait"]; // they end an epoch
 
-// A warp's steps: each begins when the one before has ended.
-function stepsOf(text, config) {
-  const packed = new Int32Array(bytesOf(text).buffer);
-  const rows = new Int32Array((packed.length / PACKED) * FIELDS);
-  let [tick, epoch] = [0, 0];
-  for (let n = 0; n < packed.length / PACKED; ++n) {
-    const [what, shape, base, until] = packed.slice(PACKED * n, PACKED * n + PACKED);
-    rows.set([what, shape, base, tick, until, epoch], FIELDS * n);
+// A warp's steps, each of which begins when the one before has ended. Its address is that of the
+// same request the last time, and how much it has moved on.
+function stepsOf([request, moved, waited, starts], { columns, requests, kinds }) {
+  const names = requests.map(([kind]) => kinds[kind]);
+  const base = new Map(starts);
+  const rows = new Float64Array(columns[request].length * FIELDS);
+  let [tick, epoch, barrier] = [0, 0, 0];
+  columns[request].forEach((which, n) => {
+    const at = base.get(which) + columns[moved][n];
+    base.set(which, at);
+    const until = tick + 1 + (names[which] === BARRIER ? columns[waited][barrier++] : 0);
+    rows.set([which, at, tick, until, epoch], FIELDS * n);
     tick = until;
-    if (WAITS.includes(config.kinds[config.whats[what][0]])) epoch += 1;
-  }
+    if (WAITS.includes(names[which])) epoch += 1;
+  });
   return rows;
 }
 
-// The run that a config describes, with its numbers unpacked.
-export function runOf(config) {
-  const warps = config.warps.map((text) => stepsOf(text, config));
-  const values = config.values.map((one) => ({ ...one,
-    found: new (one.wide ? Int16Array : Int8Array)(bytesOf(config.packed[one.data]).buffer) }));
-  return { ...config, warps, values };
+// What is known of one memory in one epoch has a name.
+const told = (memory, epoch) => `${memory} ${epoch}`;
+
+const numbers = (data) => (typeof data === "string"
+  ? Int16Array.from(data, (c) => (c === NO_VALUE ? UNKNOWN : c.charCodeAt(0) - ZERO))
+  : Int16Array.from(data, (value) => value ?? UNKNOWN));
+
+// A promise of the run that a config describes: the steps of each warp, what was read and written.
+export async function runOf({ ticks, run }) {
+  const tables = await unpacked(run);
+  const found = tables.data.map(numbers);
+  const values = new Map();
+  for (const [memory, epoch, start, size, data] of tables.values) {
+    const name = told(memory, epoch);
+    if (!values.has(name)) values.set(name, []);
+    values.get(name).push({ start, size, found: found[data] });
+  }
+  return { ...tables, ticks, warps: tables.warps.map((warp) => stepsOf(warp, tables)), values };
 }
 
 // The number of the step that a warp makes, or waits in, at a tick: the last that has begun.
@@ -41,7 +61,7 @@ export function stepAt(rows, tick) {
   let [low, high] = [0, rows.length / FIELDS - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (rows[FIELDS * middle + 3] <= tick) low = middle;
+    if (rows[FIELDS * middle + TICK] <= tick) low = middle;
     else high = middle - 1;
   }
   return low;
@@ -51,8 +71,8 @@ export function stepAt(rows, tick) {
 export function stepOf(run, warp, tick) {
   const rows = run.warps[warp];
   const at = FIELDS * stepAt(rows, tick);
-  const [what, shape, base, begins, until, epoch] = rows.slice(at, at + FIELDS);
-  const [kind, line, width] = run.whats[what];
+  const [request, base, begins, until, epoch] = rows.slice(at, at + FIELDS);
+  const [kind, line, width, shape] = run.requests[request];
   const name = run.kinds[kind];
   const mark = name.startsWith("mark ");
   return {
@@ -77,27 +97,25 @@ const TOLD = {
 export function valuesAt(run, step, address) {
   const memory = TOLD[step.name];
   const epoch = /global/.test(memory) ? 0 : step.epoch;
-  const known = (one) => {
-    const index = (address - one.start) / one.size;
-    return one.memory === memory && one.epoch === epoch && index >= 0 && index < one.found.length;
-  };
-  const own = memory && address !== null && run.values.find(known);
+  const known = ({ start, size, found }) =>
+    address >= start && address < start + size * found.length;
+  const own = memory && address !== null && run.values.get(told(memory, epoch))?.find(known);
   if (!own) return [];
   const first = (address - own.start) / own.size;
   const found = [...own.found.slice(first, first + Math.max(1, step.width / own.size))];
-  const unknown = own.wide ? -32768 : -128;
-  return found.every((value) => value === unknown) ? []
-    : found.map((value) => (value === unknown ? null : value));
+  return found.every((value) => value === UNKNOWN) ? []
+    : found.map((value) => (value === UNKNOWN ? null : value));
 }
 
 // Groups of cp.async that a warp has begun and not waited for, before a tick.
 export function pendingAt(run, warp, tick) {
   const rows = run.warps[warp];
   let pending = 0;
-  for (let at = 0; at < rows.length && rows[at + 3] < tick; at += FIELDS) {
-    const name = run.kinds[run.whats[rows[at]][0]];
+  for (let at = 0; at < rows.length && rows[at + TICK] < tick; at += FIELDS) {
+    const [kind, , , shape] = run.requests[rows[at]];
+    const name = run.kinds[kind];
     if (name === "mark commit") pending += 1;
-    if (name === "mark wait") pending = Math.min(pending, run.shapes[rows[at + 1]][0] + rows[at + 2]);
+    if (name === "mark wait") pending = Math.min(pending, run.shapes[shape][0] + rows[at + 1]);
   }
   return pending;
 }
@@ -121,8 +139,8 @@ function reading(run, step, warp, tick) {
   return `Warp ${warp}, ${where}, ${step.name}${size}${cost}.${copies}`;
 }
 
-function mount(root, config, initial, changed) {
-  const run = runOf(config);
+// The inside of the card. Returns what sets the state.
+function fill(card, run, initial, changed) {
   let state = initial;
   const [code, warps, lanes, banks] = ["code", "warps", "lanes", "banks"]
     .map((name) => h("div", { class: `gl-rp-${name}` }));
@@ -130,7 +148,7 @@ function mount(root, config, initial, changed) {
   code.setAttribute("role", "region");
   code.setAttribute("aria-label", "Source");
   const said = h("div", { class: "gl-reading", "aria-live": "polite" });
-  const lines = new Map(config.lines.map(([number, text]) => {
+  const lines = new Map(run.lines.map(([number, text]) => {
     const count = h("b", {});
     const el = h("div", { class: "gl-rp-line" }, h("span", {}, String(number)), count, text);
     code.append(el);
@@ -150,7 +168,7 @@ function mount(root, config, initial, changed) {
     play.stop();
     const rows = run.warps[state.warp];
     const next = stepAt(rows, state.tick) + by;
-    if (next >= 0 && next < rows.length / FIELDS) go({ tick: rows[FIELDS * next + 3] });
+    if (next >= 0 && next < rows.length / FIELDS) go({ tick: rows[FIELDS * next + TICK] });
   }
   const button = (by, sign, name) => h("button", {
     type: "button", class: "gl-plain", "aria-label": name, onclick: () => along(by),
@@ -190,7 +208,7 @@ function mount(root, config, initial, changed) {
   function drawLanes(step) {
     const who = step.mark ? "piece" : "lane";
     lanes.replaceChildren(...(asked(step).map((address, lane) => {
-      const where = address === null ? "–" : elementAt(config.places, step.memory, address);
+      const where = address === null ? "–" : elementAt(run.places, step.memory, address);
       const values = valuesAt(run, step, address)
         .map((value) => (value === null ? "?" : String(value).replace("-", "−")));
       const said = values.join(" ");
@@ -240,9 +258,7 @@ function mount(root, config, initial, changed) {
     said.textContent = reading(run, step, state.warp, state.tick);
   }
 
-  root.append(h("div", { class: "gl-card" },
-    config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
-    h("div", { class: "gl-legend" }, config.title),
+  card.append(
     h("div", { class: "gl-rp-scrub" }, play.el, button(-1, "‹", "This warp's step before"), range,
       button(1, "›", "This warp's next step")),
     warps, said,
@@ -252,7 +268,7 @@ function mount(root, config, initial, changed) {
         "has come. That is a model: the order of the steps within a warp, their lines and " +
         "addresses are those of the run, the times are not. Beside each lane stands what it asks " +
         "for, and in bold what it reads or writes there: of a wide access all elements. The bars " +
-        "are the 32 banks with the words asked of each; ×n at a line says how many warps are there."))));
+        "are the 32 banks with the words asked of each; ×n at a line says how many warps are there.")));
   draw();
   return (next) => {
     state = next;
@@ -260,8 +276,22 @@ function mount(root, config, initial, changed) {
   };
 }
 
+const TOO_OLD = "This browser cannot unpack the run: it has no DecompressionStream. A newer one can.";
+
+function mount(root, config, initial, changed) {
+  const card = h("div", { class: "gl-card" },
+    config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
+    h("div", { class: "gl-legend" }, config.title));
+  root.append(card);
+  let state = initial;
+  let set = (next) => { state = next; }; // until the run is there
+  runOf(config).then((run) => { set = fill(card, run, state, changed); },
+    () => card.append(h("p", { class: "gl-note" }, TOO_OLD)));
+  return (next) => set(next);
+}
+
 const RULES = { name: "Replay", allows: {
-  warp: (value, config) => whole(0, config.warps.length - 1)(value),
+  warp: (value, config) => whole(0, config.warps - 1)(value),
   tick: (value, config) => whole(0, config.ticks - 1)(value),
 } };
 

@@ -89,7 +89,7 @@ bool run_grid(const Launch& launch, u32 workers, Results& results) {
     for (const auto& [what, instruction] : all_workers[w]->instructions())
       results.instructions[what].add(instruction);
     results.findings.add(all_workers[w]->findings());
-    results.journal.add(all_workers[w]->journal());
+    results.journal.take(all_workers[w]->journal());
   }
   if (launch.traced && !grid.turns.taken()) grid.use.end(launch, results.findings);
   // The other blocks were stopped because of one that had to be given up.

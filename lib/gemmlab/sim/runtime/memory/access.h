@@ -117,11 +117,14 @@ bool may_read(const Fiber& fiber, const void* address, u32 width);
 // a local variable, an argument, a constant of its library.
 void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc);
 
-// What an access reads or writes, as marks behind it: the journal of a block has it.
+// What the access or mark before has read, written or said, up to 16 bytes of it: the journal of a
+// block puts it in that one's row.
 inline void keep_value(Fiber& fiber, const void* address, u32 width, u32 pc) {
-  u16 halves[8] = {};
-  memcpy(halves, address, width);
-  for (u32 n = 0; n < (width + 1) / 2; ++n) mark(fiber, pc, Mark::VALUE, halves[n]);
+  if (!fiber.worker->journal().is_whole()) return;
+  u32 words[JournalRow::WORDS] = {};
+  memcpy(words, address, width);
+  for (u32 n = 0; n < (width + 3) / 4; ++n)
+    record(fiber, make_event(pc, Op::MARK, LOG2_WORD, words[n]));
 }
 
 // When the compiler's hook is called, a store is still to come: its value is read as soon as the

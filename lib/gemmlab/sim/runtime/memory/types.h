@@ -33,7 +33,7 @@ enum class Op : u32 {
   WGMMA_READ,           // the tensor core's reads of shared operands
   COPY_PAST_L1,         // COPY_TO_SHARED by cp.async.cg
   COPY_PAST_L1_FILLED,  // ... in the form with a source size
-  MARK,                 // no access: what a journal keeps beside them
+  MARK,                 // no access: what a journal keeps beside them (access.h: mark, keep_value)
 };
 
 // What a mark says, with a number of 24 bits. sim/journal.py has the names in this order.
@@ -46,9 +46,9 @@ enum class Mark : u32 {
   TMA_LOAD,       // to that address
   MMA,            // a tensor core's product
   WMMA,           // a fragment loaded or stored by nvcuda::wmma
-  VALUE,          // 16 bits of what the access before has read or written, from the lowest on
   OTHER_BARRIER,  // bar.sync with a number, or the cluster's
   BOX,            // a piece of a copied box, to that place in shared memory
+  MBARRIER_INIT,  // at that address; its value is the number of arrivals
 };
 
 }  // namespace sim

@@ -45,6 +45,8 @@ void initialise(Fiber& fiber, const AsyncOp& op, u32 address, u32 count) {
   barrier.initialiser = fiber.slot;
   barrier.init_stamp = fiber.stamp;
   barrier.init_pc = op.pc;
+  mark(fiber, op.pc, Mark::MBARRIER_INIT, address);
+  keep_value(fiber, &count, sizeof count, op.pc);
   if (worker.launch().traced) barrier.arriving = barrier.completed = worker.clocks().new_clock();
 }
 

@@ -146,7 +146,7 @@ void keep_box(Fiber& fiber, const AsyncOp& op, const Box& box) {
   if (!fiber.worker->journal().has_values()) return;
   std::vector<char> memory(box.address + box.shared_bytes());
   box.load(memory.data());
-  constexpr u32 MOST = 16;
+  constexpr u32 MOST = 4 * JournalRow::WORDS;
   box.for_each_piece([&](u32 place, u32 bytes) {
     for (u32 at = 0; at < bytes; at += MOST) {
       mark(fiber, op.pc, Mark::BOX, place + at);
