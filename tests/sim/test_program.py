@@ -212,6 +212,11 @@ def test_without_a_trace_only_what_stops_a_kernel_is_found(broken):
     assert broken("assertion", trace=False).findings[0].fatal
 
 
+def test_without_a_trace_a_block_that_polls_lets_the_others_run(broken, monkeypatch):
+    monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "2")
+    assert [f.kind for f in broken("endless", trace=False).findings] == ["deadlock"]
+
+
 def test_all_that_stands_in_the_way_is_listed_at_once():
     with pytest.raises(NotRunnableError) as refused:
         sim.program(PROGRAMS / "blocked.cu")
