@@ -45,6 +45,17 @@ extern "C" int gemmlab_sim_entry(const GemmlabArguments* given) {
   return gemmlab_sim_main(given->count, given->texts, nullptr);
 }
 """
+# Of these a program gets the runtime's (runtime/memory/heap.cpp): malloc, calloc, free, new, new[],
+# and of delete and delete[] those with and without a size.
+_ALLOCATING = (
+    *("malloc", "calloc", "free", "_Znwm", "_Znam"),
+    *("_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"),
+)
+_OPENMP = re.compile(r"^[ \t]*#[ \t]*(?:pragma[ \t]+omp\b|include[ \t]*<omp\.h>)", re.MULTILINE)
+_HEAP = """
+extern "C" int sim_use_heap();
+[[maybe_unused]] static const int gemmlab_sim_heap = sim_use_heap();
+"""
 _MOST_MISSING = 8  # headers that are looked for, one after the other
 _RECIPE = tuple(
     Path(__file__).parent / name for name in ("build.py", "edits.py", "rewrite.py", "../build.py")
@@ -168,7 +179,9 @@ def _compile(attempt: _Attempt, base: Path) -> Path:
     compiled = [_compile_unit(attempt, number) for number in order]
     try:
         texts = changed.texts.values()
-        return build.link(compiled, texts, base, work / "a.so", as_on_a_gpu=True)
+        options = [f"-Wl,--wrap={name}" for name in _ALLOCATING]
+        options += ["-fopenmp"] if _uses_openmp(changed) else []
+        return build.link(compiled, texts, base, work / "a.so", *options, as_on_a_gpu=True)
     except BuildError as error:
         raise NotRunnableError(tuple(blockers_of(str(error)))) from None
 
@@ -180,8 +193,14 @@ def _unit(attempt: _Attempt, number: int) -> Path:
     uses_ptx = any("gemmlab_ptx::" in text for text in attempt.changed.texts.values())
     text = f'{_PTX if uses_ptx else ""}#include "{copy}"\n'
     unit = attempt.work / f"unit{number}.cpp"
-    unit.write_text(text + (attempt.source.entry if number == len(files) - 1 else ""))
+    if number == len(files) - 1:
+        text += attempt.source.entry + (_HEAP if attempt.changed.allocates else "")
+    unit.write_text(text)
     return unit
+
+
+def _uses_openmp(changed: Rewritten) -> bool:
+    return any(map(_OPENMP.search, changed.texts.values()))
 
 
 def _is_host_code(attempt: _Attempt, number: int) -> bool:
@@ -207,6 +226,7 @@ def _compile_unit(attempt: _Attempt, number: int) -> Path:
     compiled, stand_ins = unit.with_suffix(".o"), attempt.work / "missing"
     folders = [f"-I{build.INCLUDE}", *(f"-I{folder}" for folder in attempt.source.folders)]
     own = [f"-iquote{file.parent}" for file in attempt.source.files]
+    flags += ("-fopenmp",) if _uses_openmp(attempt.changed) else ()
     before = ("-include", str(build.prelude(flags, _PRELUDE)))
     options = (*attempt.source.options, *folders, *own, f"-idirafter{stand_ins}")
     command = [build.compiler(), *flags, *before, *options, "-c", str(unit), "-o", str(compiled)]
