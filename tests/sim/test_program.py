@@ -42,7 +42,7 @@ def broken():
     "name",
     [
         *("host_api", "inline_ptx", "groups", "grids", "foreign", "textures", "wmma_types"),
-        "cluster_arrive",
+        *("cluster_arrive", "graphs", "on_device"),
     ],
 )
 def test_correct_programs_are_clean(name):
@@ -93,6 +93,7 @@ CASES = {
     "assertion": ("assertion", "assertion", None),
     "refused": ("launch-refused", "refused", None),
     "host": ("launcher", "host", None),
+    "foreign-free": ("bad-free", "foreign-free", None),
 }
 
 
@@ -139,11 +140,20 @@ def test_ptx_that_is_not_simulated_is_named_and_leaves_the_run_incomplete(broken
     assert broken("fine").gaps == ()  # nothing comes to it
 
 
-def test_a_launch_by_a_kernel_is_named_and_leaves_the_run_incomplete(broken):
+def test_a_kernel_that_waits_for_its_own_launches_leaves_the_run_incomplete(broken):
     report = broken("nested")
     assert (report.status, report.exit_status) == (3, 0)
     place = f"broken.cu:{line_of('broken.cu', 'nested')}"
-    assert any("dynamic parallelism" in gap and place in gap for gap in report.gaps), report.gaps
+    assert any("has launched" in gap and place in gap for gap in report.gaps), report.gaps
+
+
+def test_launches_by_a_kernel_and_by_a_graph_are_counted_as_others():
+    report = sim.program(PROGRAMS / "on_device.cu")
+    (tree,) = (launch for launch in report.launches if launch.name == "tree")
+    assert tree.runs == 1 + 4 + 16  # each of 4 threads launches 4 threads, twice
+    report = sim.program(PROGRAMS / "graphs.cu")
+    (counted,) = (launch for launch in report.launches if launch.name == "count_down")
+    assert counted.runs == 3 * 5 and counted.totals()["requests"] > 0
 
 
 # By a launch's number, what it loads of A from global memory and of B from shared memory, as the
@@ -212,6 +222,11 @@ def test_without_a_trace_only_what_stops_a_kernel_is_found(broken):
     assert broken("assertion", trace=False).findings[0].fatal
 
 
+def test_without_a_trace_a_block_that_polls_lets_the_others_run(broken, monkeypatch):
+    monkeypatch.setenv("GEMMLAB_SIM_BUDGET_S", "2")
+    assert [f.kind for f in broken("endless", trace=False).findings] == ["deadlock"]
+
+
 def test_all_that_stands_in_the_way_is_listed_at_once():
     with pytest.raises(NotRunnableError) as refused:
         sim.program(PROGRAMS / "blocked.cu")
@@ -236,9 +251,9 @@ def test_names_that_cuda_has_and_the_simulator_does_not_are_listed_with_their_li
     with pytest.raises(NotRunnableError) as refused:
         sim.program(file)
     found = {blocker.line: str(blocker) for blocker in refused.value.blockers}
-    for mark in ("curand", "texture", "graph"):
+    for mark in ("curand", "texture", "object"):
         assert f"blocked.cu:{line_of('blocked.cu', mark)}: " in found[line_of("blocked.cu", mark)]
-    assert "the simulator has no cudaGraph_t" in found[line_of("blocked.cu", "graph")]
+    assert "the simulator has no cudaUserObject_t" in found[line_of("blocked.cu", "object")]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,6 @@ __global__ void random(float* x) {
   x[0] = tex2DGrad<float>(0, 0);  // [texture]
 }
 int main() {
-  cudaGraph_t graph;  // [graph]
+  cudaUserObject_t object;  // [object]
   random<<<1, 1>>>(nullptr);
 }

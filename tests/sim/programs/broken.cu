@@ -21,7 +21,10 @@ __global__ void unknown() {
   asm volatile("tcgen05.fence::after_thread_sync;");  // [unknown]
 }
 __global__ void nested() {
-  unknown<<<1, 1>>>();  // [nested]
+  cudaDeviceSynchronize();  // [nested]
+}
+__global__ void frees(float* x) {
+  free(x);  // [foreign-free]
 }
 __global__ void endless(volatile int* x) {
   while (*x != 1) {
@@ -39,6 +42,7 @@ int main(int argc, char** argv) {
   if (wanted == "assertion") asserts<<<1, 1>>>(3);
   if (wanted == "unknown") unknown<<<1, 32>>>();
   if (wanted == "nested") nested<<<1, 2>>>();
+  if (wanted == "foreign-free") frees<<<1, 1>>>(x);
   if (wanted == "refused") fine<<<1, 2048>>>(x);  // [refused]
   if (wanted == "host") x[0] = 1;                 // [host]
   if (wanted == "exit") exit(3);

@@ -29,4 +29,5 @@
 #include "gemmlab_sim/host_queries.h"
 #include "gemmlab_sim/textures.h"
 #include "gemmlab_sim/elsewhere.h"
+#include "gemmlab_sim/graphs.h"
 #endif

@@ -76,10 +76,18 @@ def _unfilled_fragment(row: RawFinding, line: str, other: str) -> str:
     )
 
 
+def _bad_free(row: RawFinding, line: str, other: str) -> str:
+    return (
+        f"{line} gives back, by {name(row.name)}, an address that no kernel has allocated, or that "
+        "was given back before; free each allocation once, on the side that has made it"
+    )
+
+
 # runtime/order/findings.h's Kind from GLOBAL_READ_WRITE on, in its order: slug, fatal, sentence.
 KINDS = (
     ("race", False, _race_read_write),
     ("race", False, race_write_write),
     ("not-simulated", True, _not_simulated),
     ("uninitialised-read", False, _unfilled_fragment),
+    ("bad-free", True, _bad_free),
 )

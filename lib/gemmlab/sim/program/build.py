@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,14 @@ FLAGS = (
     "-D__DRIVER_TYPES_H__",
     *(f for f in build.KERNEL_FLAGS if not f.startswith("-std=")),
 )
+# Without a trace no access has to be seen, and g++ may do what it does at -O2. But a loop that
+# reads a volatile variable until another block changes it has to let that block run: there,
+# accesses are seen all the same.
+_HOOKS = tuple(f for f in FLAGS if f.startswith("--param=tsan") or "-fsanitize" in f)
+_FAST = (*(f for f in FLAGS if f != "-O1"), "-O2", "-fno-finite-loops")
+_UNSEEN = (*(f for f in _FAST if f not in _HOOKS), "-fsanitize=bounds")
+_HOST_SUFFIXES = (".cpp", ".cc", ".c")  # which nvcc gives to the host's compiler as they are
+_POLLS = re.compile(r"\bvolatile\b")
 _PRELUDE = '#include <cuda_runtime.h>\n#include "gemmlab_sim/program_launch.h"\n'
 _PTX = '#include "gemmlab_sim/inline_ptx.h"\n'
 _MAIN = """
@@ -36,6 +45,17 @@ extern "C" int gemmlab_sim_entry(const GemmlabArguments* given) {
   return gemmlab_sim_main(given->count, given->texts, nullptr);
 }
 """
+# Of these a program gets the runtime's (runtime/memory/heap.cpp): malloc, calloc, free, new, new[],
+# and of delete and delete[] those with and without a size.
+_ALLOCATING = (
+    *("malloc", "calloc", "free", "_Znwm", "_Znam"),
+    *("_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm"),
+)
+_OPENMP = re.compile(r"^[ \t]*#[ \t]*(?:pragma[ \t]+omp\b|include[ \t]*<omp\.h>)", re.MULTILINE)
+_HEAP = """
+extern "C" int sim_use_heap();
+[[maybe_unused]] static const int gemmlab_sim_heap = sim_use_heap();
+"""
 _MOST_MISSING = 8  # headers that are looked for, one after the other
 _RECIPE = tuple(
     Path(__file__).parent / name for name in ("build.py", "edits.py", "rewrite.py", "../build.py")
@@ -44,12 +64,16 @@ _RECIPE = tuple(
 
 @dataclass(frozen=True)
 class Source:
-    """What is compiled, and how. options: of g++, such as -DN=64. folders: of its headers."""
+    """What is compiled, and how. options: of g++, such as -DN=64. folders: of its headers.
+
+    traced: so that each access of a kernel can be counted and compared, which makes it slower.
+    """
 
     files: tuple[Path, ...]
     folders: tuple[Path, ...] = ()
     options: tuple[str, ...] = ()
     entry: str = _MAIN
+    traced: bool = True
 
     @property
     def name(self) -> str:
@@ -93,7 +117,7 @@ def build_program(source: Source) -> ProgramLibrary:
     base = build.runtime()
     recipe = repr([path.read_bytes() for path in _RECIPE])
     texts = (("", changed.key()), ("", repr(source)), ("", base.name), ("", recipe))
-    key = build.content_hash(FLAGS, *texts, ("", build.own_headers()))
+    key = build.content_hash((*FLAGS, *_UNSEEN), *texts, ("", build.own_headers()))
     name = f"{source.files[0].stem}-{key}"
 
     def make(work: Path) -> None:
@@ -127,7 +151,7 @@ def check_compiles(source: Source) -> None:
         attempt = _Attempt(source, changed, Path(folder))
         rewrite.write(changed, attempt.work)
         for number in range(len(source.files)):
-            _compile_unit(attempt, _unit(attempt, number))
+            _compile_unit(attempt, number)
 
 
 def _check_main(source: Source, changed: Rewritten) -> None:
@@ -149,11 +173,15 @@ def _compile(attempt: _Attempt, base: Path) -> Path:
     """The library, made in the attempt's folder."""
     work, changed = attempt.work, attempt.changed
     rewrite.write(changed, work)
-    units = [_unit(attempt, number) for number in range(len(attempt.source.files))]
-    compiled = [_compile_unit(attempt, unit) for unit in units]
+    # What a header has for both, such as a template, is taken from the first object that has it:
+    # from one of the device's, whose accesses are seen.
+    order = sorted(range(len(attempt.source.files)), key=lambda n: _is_host_code(attempt, n))
+    compiled = [_compile_unit(attempt, number) for number in order]
     try:
         texts = changed.texts.values()
-        return build.link(compiled, texts, base, work / "a.so", as_on_a_gpu=True)
+        options = [f"-Wl,--wrap={name}" for name in _ALLOCATING]
+        options += ["-fopenmp"] if _uses_openmp(changed) else []
+        return build.link(compiled, texts, base, work / "a.so", *options, as_on_a_gpu=True)
     except BuildError as error:
         raise NotRunnableError(tuple(blockers_of(str(error)))) from None
 
@@ -165,18 +193,43 @@ def _unit(attempt: _Attempt, number: int) -> Path:
     uses_ptx = any("gemmlab_ptx::" in text for text in attempt.changed.texts.values())
     text = f'{_PTX if uses_ptx else ""}#include "{copy}"\n'
     unit = attempt.work / f"unit{number}.cpp"
-    unit.write_text(text + (attempt.source.entry if number == len(files) - 1 else ""))
+    if number == len(files) - 1:
+        text += attempt.source.entry + (_HEAP if attempt.changed.allocates else "")
+    unit.write_text(text)
     return unit
 
 
-def _compile_unit(attempt: _Attempt, unit: Path) -> Path:
-    """The object of a unit. Headers that are missing are taken for empty, if that will do."""
+def _uses_openmp(changed: Rewritten) -> bool:
+    return any(map(_OPENMP.search, changed.texts.values()))
+
+
+def _is_host_code(attempt: _Attempt, number: int) -> bool:
+    """Whether a file has nothing that runs on the device."""
+    file = attempt.source.files[number]
+    text = attempt.changed.texts[file.resolve()]
+    words = ("__global__", "__device__", "gemmlab_sim::configured")
+    return file.suffix in _HOST_SUFFIXES and not any(word in text for word in words)
+
+
+def _flags(attempt: _Attempt, number: int) -> tuple[str, ...]:
+    """The compiler's options for a file."""
+    if _is_host_code(attempt, number):
+        return _UNSEEN
+    if attempt.source.traced:
+        return FLAGS
+    return _FAST if any(map(_POLLS.search, attempt.changed.texts.values())) else _UNSEEN
+
+
+def _compile_unit(attempt: _Attempt, number: int) -> Path:
+    """The object of a file. Headers that are missing are taken for empty, if that will do."""
+    unit, flags = _unit(attempt, number), _flags(attempt, number)
     compiled, stand_ins = unit.with_suffix(".o"), attempt.work / "missing"
     folders = [f"-I{build.INCLUDE}", *(f"-I{folder}" for folder in attempt.source.folders)]
     own = [f"-iquote{file.parent}" for file in attempt.source.files]
-    before = ("-include", str(build.prelude(FLAGS, _PRELUDE)))
+    flags += ("-fopenmp",) if _uses_openmp(attempt.changed) else ()
+    before = ("-include", str(build.prelude(flags, _PRELUDE)))
     options = (*attempt.source.options, *folders, *own, f"-idirafter{stand_ins}")
-    command = [build.compiler(), *FLAGS, *before, *options, "-c", str(unit), "-o", str(compiled)]
+    command = [build.compiler(), *flags, *before, *options, "-c", str(unit), "-o", str(compiled)]
     found: list[Blocker] = []
     for _ in range(_MOST_MISSING):
         code, said = commands.run(command, attempt.source.name, attempt.work)

@@ -83,7 +83,7 @@ def _launch(runtime: Runtime, number: int, places: Places) -> Launch:
         findings.append(_refusal(row, place))
     file = _main_file(lines, findings)
     return Launch(
-        kernel=row.name.decode() if row.name else "(a kernel without a name)",
+        kernel=row.name.decode() if row.name else "a kernel without a name",
         grid=_size(row.grid),
         block=_size(row.block),
         cluster=_size(row.cluster),

@@ -20,11 +20,17 @@ _ARCHITECTURE = re.compile(
 )
 # An exchange at the start of a statement.
 _EXCHANGE = re.compile(r"(?:(?<=[;{})])|(?<=\belse)|(?<=\bdo))\s*(?<!\w)(atomicExch)\s*(?=\()")
+_DEVICE = re.compile(r"\b__(?:global|device)__\b")
 _CONDITION = re.compile(r"\b(?:if|for|while)\s*(?:constexpr\s*)?$")
 _NAME = re.compile(r"[\w:]")
 # A launch by an array of pointers, of a kernel that is cast to void*.
 _UNTYPED = re.compile(
     r"\bcudaLaunch(?:Cooperative)?Kernel\s*\(\s*(\(\s*(?:const\s+)?void\s*\*\s*\)\s*&?)"
+)
+
+# A kernel that becomes a node of a graph: `parameters.func = (void*)kernel`.
+_GRAPH_KERNEL = re.compile(
+    r"\bfunc\s*=\s*(\(\s*(?:const\s+)?void\s*\*\s*\)\s*&?\s*([\w:]+(?:\s*<[^;]*>)?)\s*)(?=;)"
 )
 
 
@@ -64,6 +70,10 @@ def edits_of(text: str) -> tuple[list[Edit], list[Unknown]]:
     edits, unknown = _asm(without_comments(text), code)
     edits += _launches(code)
     edits += [Edit(*found.span(1), "") for found in _UNTYPED.finditer(code)]
+    edits += [
+        Edit(*found.span(1), f'{{{found[2]}, "{" ".join(found[2].split())}"}}')
+        for found in _GRAPH_KERNEL.finditer(code)
+    ]
     edits += [Edit(*found.span(1), "__align__") for found in _SHARED_ALIGNAS.finditer(code)]
     edits += [
         Edit(*found.span(), "__attribute__((noinline))") for found in _NOINLINE.finditer(code)
@@ -76,6 +86,20 @@ def edits_of(text: str) -> tuple[list[Edit], list[Unknown]]:
             for found in re.finditer(r"\b__CUDA_ARCH__\b", line[0])
         ]
     return edits, unknown
+
+
+def device_code(code: str) -> Iterator[str]:
+    """The bodies of functions that are said to be the device's. code: masked."""
+    for found in _DEVICE.finditer(code):
+        start = code.find("{", found.end())
+        if 0 <= start < _statement_end(code, found.end()):
+            yield code[start : closing(code, start)]
+
+
+def _statement_end(code: str, at: int) -> int:
+    """Where the next semicolon stands; the end of the text if there is none."""
+    found = code.find(";", at)
+    return found if found >= 0 else len(code)
 
 
 def _asm(text: str, code: str) -> tuple[list[Edit], list[Unknown]]:

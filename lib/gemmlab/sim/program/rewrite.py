@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..cuda_text import masked, without_comments
-from .edits import Edit, Unknown, apply, edits_of
+from .edits import Edit, Unknown, apply, device_code, edits_of
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
 _HAS_MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(|\bvoid\s+main\s*\(")
@@ -18,6 +18,7 @@ _HAS_MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(|\bvoid\s+main\s*\(
 _KERNEL = re.compile(
     r"__global__\s+(?:(?:__\w+__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|[\w:]+)\s+)+(\w+)\s*\("
 )
+_ALLOCATES = re.compile(r"\bnew\b|\b(?:malloc|calloc|cudaMalloc)\s*\(")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class NotCovered:
 class Rewritten:
     """Copies by original file, in the order in which they were found.
 
-    texts: what was made of each. kernels: names of the __global__ functions.
+    texts: what was made of each. kernels: names of the __global__ functions. allocates: they, or
+    what they call, take memory from the device's heap.
     """
 
     texts: dict[Path, str] = field(default_factory=dict)
@@ -41,6 +43,7 @@ class Rewritten:
     kernels: set[str] = field(default_factory=set)
     not_covered: list[NotCovered] = field(default_factory=list)
     has_main: bool = False
+    allocates: bool = False
 
     def key(self) -> str:
         """What the copies depend on, as text."""
@@ -77,6 +80,7 @@ def _visit(file: Path, folders: Sequence[Path], known: Path, result: Rewritten) 
     result.not_covered += [_place(file, one) for one in unknown]
     code = masked(text)
     result.has_main = result.has_main or bool(_HAS_MAIN.search(code))
+    result.allocates = result.allocates or any(map(_ALLOCATES.search, device_code(code)))
     result.kernels |= set(_KERNEL.findall(code))
     result.texts[file] = f'#line 1 "{file}"\n{apply(text, edits)}'
     return result.copies[file]

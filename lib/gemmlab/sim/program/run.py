@@ -75,6 +75,7 @@ def program(
 def run_program(source: Source, options: Options) -> ProgramReport:
     """What `program` does, of a source that was checked."""
     seconds = checked_seconds(options.seconds)
+    source = replace(source, traced=options.trace)
     built = build_program(source)
     report = execute(source, built, replace(options, seconds=seconds))
     return _only(report, options.kernel) if options.kernel else report

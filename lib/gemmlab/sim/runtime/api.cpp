@@ -8,10 +8,12 @@
 #include "../include/gemmlab_sim/abi.h"
 #include "engine/fault.h"
 #include "engine/grid.h"
+#include "engine/launches.h"
 #include "engine/limits.h"
 #include "engine/output.h"
 #include "engine/session.h"
 #include "engine/watchdog.h"
+#include "memory/heap.h"
 #include "engine/program.h"
 #include "operations/grid_dependency.h"
 
@@ -20,9 +22,6 @@ namespace sim {
 Session session;
 
 namespace {
-
-// More launches than that are a loop without end.
-constexpr size_t MOST_LAUNCHES = 10000;
 
 void begin(const Module* module, bool traced, double budget) {
   session.module = module;
@@ -34,6 +33,7 @@ void begin(const Module* module, bool traced, double budget) {
   session.shown = &session.results;
   session.results.findings.reserve(64);
   session.launches.clear();
+  forget_kept_launches();
   last_error = {};
   device_error = cudaSuccess;
   budget_seconds = budget;
@@ -103,7 +103,10 @@ void* gemmlab_sim_allocate(size_t bytes, size_t lead) { return sim::arena.alloca
 // The address by which a request names this place in global memory.
 uint32_t gemmlab_sim_offset(uintptr_t address) { return uint32_t(sim::arena.offset_of(address)); }
 size_t gemmlab_sim_memory() { return sim::Arena::BYTES; }
-void gemmlab_sim_free_all() { sim::arena.clear(); }
+void gemmlab_sim_free_all() {
+  sim::arena.clear();
+  sim::heap.clear();
+}
 
 // To be called before a kernel's launcher: all that it launches adds to one result. sms: how many
 // the launcher is told of. order: in which blocks are dispatched, a seed (engine/turns.h). traced:
@@ -206,74 +209,13 @@ const char* gemmlab_sim_reason() { return sim::last_error.reason; }
 
 // ---- called by kernels: include/gemmlab_sim/abi.h ----
 
-[[noreturn]] static void refuse_nested(const SimLaunch& asked) {
-  std::string what = "a launch by a kernel (dynamic parallelism)";
-  if (asked.file) {
-    const std::string file = asked.file;
-    what += " at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(asked.line);
-  }
-  sim_not_simulated(sim::kept(what));
-}
-
-int sim_launch(const SimLaunch* asked, void (*body)(void*), void* arguments) {
-  sim::Session& session = sim::session;
-  if (sim::running_fiber()) refuse_nested(*asked);
-  SimLaunch with_cluster = *asked;
-  const SimLaunch* launch = &with_cluster;
-  const sim::KernelFacts* facts = session.module->facts(launch->kernel);
-  if (facts && facts->cluster.x && sim::volume(launch->cluster) == 1)
-    with_cluster.cluster = facts->cluster;
-  if (session.launches.size() == sim::MOST_LAUNCHES) {
-    sim::Finding finding = {sim::Kind::MANY_LAUNCHES};
-    finding.number[0] = sim::i64(sim::MOST_LAUNCHES);
-    sim::stop_caller(finding, __builtin_return_address(0));
-  }
-  const sim::Uninterrupted here;
-  if (session.is_program) sim::stop_cancelled_program();
-  sim::Results& results = sim::results_of(*launch);
-  if (const int error = sim::check_launch(*launch, *session.module)) {
-    sim::note_refusal(*launch, error);
-    return error;
-  }
-  ++sim::progress.headway;
-  sim::output.begin_launch();
-  const sim::Launch all = {launch->grid,
-                           launch->block,
-                           launch->cluster,
-                           launch->dynamic_bytes,
-                           body,
-                           arguments,
-                           session.module,
-                           session.traced,
-                           session.journal,
-                           session.values,
-                           session.order,
-                           launch->dependent != 0,
-                           launch->cooperative != 0,
-                           session.most_clusters};
-  const sim::u64 kernel = reinterpret_cast<uintptr_t>(launch->kernel) - session.module->code;
-  session.launches.push_back({all.blocks(),
-                              launch->dynamic_bytes + (facts ? facts->static_bytes : 0),
-                              all.threads(), launch->kernel ? kernel : 0, all.run() * all.ranks()});
-  if (session.traced) sim::grid_writes.begin_launch(all.dependent);
-  sim::arena.open(true);
-  const bool ran = sim::run_grid(all, session.workers, results);
-  sim::arena.open(false);
-  if (session.is_program) {
-    sim::end_launch();
-    if (results.findings.holds(sim::Kind::ASSERTION)) sim::device_error = cudaErrorAssert;
-  }
-  if (!ran)
-    return sim::refuse(cudaErrorMemoryAllocation, "the threads' stacks could not be allocated");
-  return cudaSuccess;
-}
-
 void sim_open_memory(int usable) { sim::arena.open(usable != 0); }
 
 int sim_set_attribute(const void* kernel, int attribute, int value) {
   return sim::set_attribute(*sim::session.module, kernel, attribute, value);
 }
 
+int sim_on_device() { return sim::running_fiber() != nullptr; }
 SimIndex sim_thread_index() { return sim::running_fiber()->thread; }
 SimIndex sim_block_index() { return sim::running_fiber()->worker->block_index(); }
 SimIndex sim_block_size() { return sim::running_fiber()->worker->launch().block; }

@@ -81,9 +81,13 @@ extern "C" void __tsan_write_range(void* address, size_t bytes) {
                                     __builtin_return_address(0));
 }
 extern "C" void __tsan_init() {}
-// Of the pointer to a class's virtual functions, which only constructors write.
-extern "C" void __tsan_vptr_update(void**, void*) {}
-extern "C" void __tsan_vptr_read(void**) {}
+// Of the pointer to a class's virtual functions, which constructors and destructors write.
+extern "C" void __tsan_vptr_update(void** address, void*) {
+  sim::on_access<3, sim::Access::WRITE>(address, __builtin_return_address(0));
+}
+extern "C" void __tsan_vptr_read(void** address) {
+  sim::on_access<3, sim::Access::READ>(address, __builtin_return_address(0));
+}
 
 extern "C" void __ubsan_handle_out_of_bounds(sim::IndexCheck* check, void* index) {
   sim::Fiber* fiber = sim::running_fiber();

@@ -12,6 +12,8 @@
 #include "engine/fault.cpp"
 #include "engine/watchdog.cpp"
 #include "engine/grid.cpp"
+#include "engine/launches.cpp"
+#include "memory/heap.cpp"
 #include "engine/limits.cpp"
 #include "operations/host_library.cpp"
 #include "operations/atomics.cpp"

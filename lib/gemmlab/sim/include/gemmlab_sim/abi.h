@@ -19,6 +19,9 @@ struct SimLaunch {
   const char* file;
   int line;
   int cooperative;  // all of its blocks are resident together
+  // A copy of the arguments, for a launch that comes later, and its end. Null: it never does.
+  void* (*keep)(const void* arguments);
+  void (*drop)(void* kept);
 };
 
 enum SimShuffle : unsigned { SIM_SHUFFLE_INDEX, SIM_SHUFFLE_UP, SIM_SHUFFLE_DOWN, SIM_SHUFFLE_XOR };
@@ -47,6 +50,8 @@ SimIndex sim_block_index() __attribute__((const));
 SimIndex sim_block_size() __attribute__((const));
 SimIndex sim_grid_size() __attribute__((const));
 
+// Whether a thread of a kernel asks, and not the host.
+int sim_on_device();
 void sim_syncthreads(int line);
 // As well; returns for how many threads of the block the predicate is not 0.
 int sim_syncthreads_count(int predicate, int line);

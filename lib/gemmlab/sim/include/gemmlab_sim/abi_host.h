@@ -14,6 +14,8 @@ int sim_copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch
                   size_t rows);
 int sim_fill(void* memory, int value, size_t bytes);
 void sim_memory_info(size_t* free, size_t* all);
+// Of the heap from which kernels allocate; is_new: it is to have so many.
+int sim_heap_bytes(size_t* bytes, int is_new);
 // 0: memory of the host's alone, 1: of the device, 2: of both.
 int sim_memory_kind(const void* address);
 // Remembers an error until cudaGetLastError asks for it, and returns it.

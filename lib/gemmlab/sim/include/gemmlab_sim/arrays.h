@@ -142,8 +142,10 @@ inline cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const
 }
 inline cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void* from,
                                             size_t pitch, size_t width, size_t height,
-                                            cudaMemcpyKind kind, cudaStream_t = nullptr) {
-  return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
+                                            cudaMemcpyKind kind, cudaStream_t stream = nullptr) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemcpy, [=] {
+    return cudaMemcpy2DToArray(to, x, y, from, pitch, width, height, kind);
+  });
 }
 inline cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_const_t from, size_t x,
                                          size_t y, size_t width, size_t height, cudaMemcpyKind) {
@@ -212,6 +214,7 @@ inline cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
       return as_error(error);
   return cudaSuccess;
 }
-inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t = nullptr) {
-  return cudaMemcpy3D(copy);
+inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream = nullptr) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemcpy,
+                                [copy = *copy] { return cudaMemcpy3D(&copy); });
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "abi_host.h"
 #include "launch.h"
 
 namespace gemmlab_sim {
@@ -11,21 +12,37 @@ inline int sm_count() { return device_attribute(cudaDevAttrMultiProcessorCount);
 }  // namespace gemmlab_sim
 
 enum : unsigned { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+#ifdef GEMMLAB_PROGRAM
+inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  *stream = sim_on_device() ? gemmlab_sim::stream_of_device() : new CUstream_st();
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (sim_on_device()) return cudaSuccess;
+  if (gemmlab_sim::Capture* capture = gemmlab_sim::capture_of(stream)) capture->last.erase(stream);
+  if (gemmlab_sim::is_made(stream)) delete stream;
+  return cudaSuccess;
+}
+#else
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   *stream = nullptr;
   return cudaSuccess;
 }
+inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+#endif
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return cudaStreamCreate(stream);
 }
 inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
   return cudaStreamCreate(stream);
 }
-inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 
 struct CUevent_st {
   std::chrono::steady_clock::time_point time;
+#ifdef GEMMLAB_PROGRAM
+  gemmlab_sim::Captured captured;
+#endif
 };
 using cudaEvent_t = CUevent_st*;
 enum : unsigned {
@@ -44,9 +61,17 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return cudaSuccess;
 }
-inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
+#ifdef GEMMLAB_PROGRAM
+  if (gemmlab_sim::captures_event(stream, event->captured)) return cudaSuccess;
+#endif
   event->time = std::chrono::steady_clock::now();
   return cudaSuccess;
+}
+enum : unsigned { cudaEventRecordDefault = 0, cudaEventRecordExternal = 1 };
+inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream = nullptr,
+                                            unsigned = cudaEventRecordDefault) {
+  return cudaEventRecord(event, stream);
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
@@ -54,7 +79,10 @@ inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, c
   *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) {
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
+#ifdef GEMMLAB_PROGRAM
+  gemmlab_sim::wait_in_capture(stream, event->captured);
+#endif
   return cudaSuccess;
 }
 
@@ -159,7 +187,17 @@ enum cudaLimit : int {
   cudaLimitMaxL2FetchGranularity,
   cudaLimitPersistingL2CacheSize,
 };
-inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+// The heap's size is carried out; of what there is no limit of here, it is only a hint.
+inline cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  if (limit != cudaLimitMallocHeapSize) return cudaSuccess;
+  return static_cast<cudaError_t>(sim_heap_bytes(&value, true));
+}
+inline cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  constexpr size_t VALUES[] = {1024, size_t(1) << 20, 0, 2, 2048, 64, 0};
+  *value = VALUES[limit];
+  if (limit != cudaLimitMallocHeapSize) return cudaSuccess;
+  return static_cast<cudaError_t>(sim_heap_bytes(value, false));
+}
 
 // A full SM's worth of blocks of the largest block, as on a GPU for a kernel of few registers.
 template <class Kernel>

@@ -1,5 +1,5 @@
-// cudaMalloc, cudaMemcpy, cudaMemset and their relatives. All of it happens in order, at once;
-// streams order nothing.
+// cudaMalloc, cudaMemcpy, cudaMemset and their relatives. All of it happens in order, at once, or
+// is captured by its stream.
 #pragma once
 #include <type_traits>
 
@@ -17,6 +17,19 @@ cudaError_t allocate(T** memory, size_t bytes, bool host_visible, const char* fi
 
 inline cudaError_t as_error(int error) { return static_cast<cudaError_t>(error); }
 
+// A program's graphs have memory of their own, too (graph_memory.h).
+#ifdef GEMMLAB_PROGRAM
+inline cudaError_t release(void* memory);
+template <class T>
+cudaError_t allocate_in(cudaStream_t stream, T** memory, size_t bytes, const char* file, int line);
+#else
+inline cudaError_t release(void* memory) { return as_error(sim_free(memory)); }
+template <class T>
+cudaError_t allocate_in(cudaStream_t, T** memory, size_t bytes, const char* file, int line) {
+  return allocate(memory, bytes, false, file, line);
+}
+#endif
+
 }  // namespace gemmlab_sim
 
 // Where the call stands, for what is said about the buffer.
@@ -27,8 +40,8 @@ cudaError_t cudaMalloc(T** memory, size_t bytes, GEMMLAB_HERE) {
   return gemmlab_sim::allocate(memory, bytes, false, file, line);
 }
 template <class T>
-cudaError_t cudaMallocAsync(T** memory, size_t bytes, cudaStream_t, GEMMLAB_HERE) {
-  return gemmlab_sim::allocate(memory, bytes, false, file, line);
+cudaError_t cudaMallocAsync(T** memory, size_t bytes, cudaStream_t stream, GEMMLAB_HERE) {
+  return gemmlab_sim::allocate_in(stream, memory, bytes, file, line);
 }
 enum : unsigned { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4 };
 template <class T>
@@ -69,16 +82,20 @@ cudaError_t cudaMallocPitch(T** memory, size_t* pitch, size_t width, size_t heig
 }
 #undef GEMMLAB_HERE
 
-inline cudaError_t cudaFree(void* memory) { return gemmlab_sim::as_error(sim_free(memory)); }
+inline cudaError_t cudaFree(void* memory) { return gemmlab_sim::release(memory); }
 inline cudaError_t cudaFreeHost(void* memory) { return gemmlab_sim::as_error(sim_free(memory)); }
-inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t) { return cudaFree(memory); }
+inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemFree,
+                                [=] { return gemmlab_sim::release(memory); });
+}
 
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   return gemmlab_sim::as_error(sim_copy(to, from, bytes));
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
-                                   cudaStream_t = nullptr) {
-  return gemmlab_sim::as_error(sim_copy(to, from, bytes));
+                                   cudaStream_t stream = nullptr) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemcpy,
+                                [=] { return gemmlab_sim::as_error(sim_copy(to, from, bytes)); });
 }
 inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                                 size_t width, size_t height, cudaMemcpyKind) {
@@ -86,8 +103,10 @@ inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, siz
 }
 inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                                      size_t width, size_t height, cudaMemcpyKind kind,
-                                     cudaStream_t = nullptr) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+                                     cudaStream_t stream = nullptr) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemcpy, [=] {
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+  });
 }
 inline cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
   return gemmlab_sim::as_error(sim_fill(memory, value, bytes));
@@ -100,8 +119,9 @@ inline cudaError_t cudaMemset2D(void* memory, size_t pitch, int value, size_t wi
   return cudaSuccess;
 }
 inline cudaError_t cudaMemset2DAsync(void* memory, size_t pitch, int value, size_t width,
-                                     size_t height, cudaStream_t = nullptr) {
-  return cudaMemset2D(memory, pitch, value, width, height);
+                                     size_t height, cudaStream_t stream = nullptr) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemset,
+                                [=] { return cudaMemset2D(memory, pitch, value, width, height); });
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) {
   return cudaSuccess;

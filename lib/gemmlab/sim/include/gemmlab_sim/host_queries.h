@@ -68,14 +68,14 @@ Call<Params...> call_of(void (*kernel)(Params...), void** arguments, std::index_
 // call beforehand (program/edits.py): the types of its parameters would be lost.
 template <class... Params>
 cudaError_t cudaLaunchKernel(void (*kernel)(Params...), dim3 grid, dim3 block, void** arguments,
-                             size_t bytes = 0, cudaStream_t = nullptr,
+                             size_t bytes = 0, cudaStream_t stream = nullptr,
                              const char* file = __builtin_FILE(), int line = __builtin_LINE(),
                              bool cooperative = false) {
   auto call = gemmlab_sim::call_of(kernel, arguments, std::index_sequence_for<Params...>());
   SimLaunch launch =
       gemmlab_sim::launch_of(reinterpret_cast<const void*>(kernel), grid, block, bytes, file, line);
   launch.cooperative = cooperative;
-  return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
+  return gemmlab_sim::launch_in(stream, launch, call);
 }
 template <class... Params>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Params...), dim3 grid, dim3 block,
@@ -93,7 +93,7 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Params...), dim3 grid, di
   return cudaLaunchKernel(kernel, grid, block, arguments, bytes, stream, file, line, true);
 }
 
-// The host's functions run at once, as all else does.
+// The host's functions run at once, as all else does, or with their graph.
 using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void*);
 using cudaHostFn_t = void (*)(void*);
 inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call, void* data,
@@ -101,9 +101,11 @@ inline cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback
   call(stream, cudaSuccess, data);
   return cudaSuccess;
 }
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t call, void* data) {
-  call(data);
-  return cudaSuccess;
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void* data) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeHost, [=] {
+    call(data);
+    return cudaSuccess;
+  });
 }
 inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0,
                                             unsigned = cudaMemAttachSingle) {

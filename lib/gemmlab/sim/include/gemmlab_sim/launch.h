@@ -9,6 +9,20 @@
 struct CUstream_st;
 using cudaStream_t = CUstream_st*;
 
+enum cudaGraphNodeType : int {
+  cudaGraphNodeTypeKernel = 0,
+  cudaGraphNodeTypeMemcpy = 1,
+  cudaGraphNodeTypeMemset = 2,
+  cudaGraphNodeTypeHost = 3,
+  cudaGraphNodeTypeGraph = 4,
+  cudaGraphNodeTypeEmpty = 5,
+  cudaGraphNodeTypeWaitEvent = 6,
+  cudaGraphNodeTypeEventRecord = 7,
+  cudaGraphNodeTypeMemAlloc = 10,
+  cudaGraphNodeTypeMemFree = 11,
+  cudaGraphNodeTypeConditional = 13,
+};
+
 // Of CUDA's launch attributes those that the simulator carries out.
 enum cudaLaunchAttributeID : int {
   cudaLaunchAttributeIgnore = 0,
@@ -77,6 +91,24 @@ struct Call {
   }
 };
 
+// What is asked of a stream happens at once: streams order nothing. Those of a program may capture
+// it instead (capture.h).
+#ifdef GEMMLAB_PROGRAM
+template <class C>
+cudaError_t launch_in(cudaStream_t stream, const SimLaunch& launch, C& call);
+template <class Task>
+cudaError_t in_stream(cudaStream_t stream, cudaGraphNodeType type, Task task);
+#else
+template <class C>
+cudaError_t launch_in(cudaStream_t, const SimLaunch& launch, C& call) {
+  return static_cast<cudaError_t>(sim_launch(&launch, C::run, &call));
+}
+template <class Task>
+cudaError_t in_stream(cudaStream_t, cudaGraphNodeType, Task task) {
+  return task();
+}
+#endif
+
 inline SimIndex cluster_of(const cudaLaunchConfig_t& config) {
   SimIndex cluster = {1, 1, 1};
   for (unsigned i = 0; i < config.numAttrs; ++i) {
@@ -103,7 +135,7 @@ inline bool is_cooperative(const cudaLaunchConfig_t& config) {
 
 }  // namespace gemmlab_sim
 
-// Runs the whole grid before it returns; streams order nothing.
+// Runs the whole grid before it returns, unless the stream captures.
 template <class... Params, class... Args>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                Args&&... args) {
@@ -113,7 +145,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   launch.cluster = gemmlab_sim::cluster_of(*config);
   launch.dependent = gemmlab_sim::is_dependent(*config);
   launch.cooperative = gemmlab_sim::is_cooperative(*config);
-  return static_cast<cudaError_t>(sim_launch(&launch, call.run, &call));
+  return gemmlab_sim::launch_in(config->stream, launch, call);
 }
 
 // Stays in force for all later launches of the kernel.
@@ -164,12 +196,14 @@ cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
   return cudaSuccess;
 }
 
-// Memory of a kernel's arguments is this machine's own; streams order nothing.
-inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t) {
-  unsigned char* byte = static_cast<unsigned char*>(memory);
-  const gemmlab_sim::OpenMemory open;
-  for (size_t i = 0; i < bytes; ++i) byte[i] = static_cast<unsigned char>(value);
-  return cudaSuccess;
+// Memory of a kernel's arguments is this machine's own.
+inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemset, [=] {
+    unsigned char* byte = static_cast<unsigned char*>(memory);
+    const gemmlab_sim::OpenMemory open;
+    for (size_t i = 0; i < bytes; ++i) byte[i] = static_cast<unsigned char>(value);
+    return cudaSuccess;
+  });
 }
 
 inline cudaError_t cudaDeviceSynchronize() { return static_cast<cudaError_t>(sim_device_error()); }
@@ -182,3 +216,7 @@ inline cudaError_t cudaGetDevice(int* device) {
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   return static_cast<cudaError_t>(sim_device_attribute(value, attribute, device));
 }
+
+#ifdef GEMMLAB_PROGRAM
+#include "capture.h"
+#endif

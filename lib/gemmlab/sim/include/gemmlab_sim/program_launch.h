@@ -3,7 +3,7 @@
 #pragma once
 #include <type_traits>
 
-#include "launch.h"
+#include "capture.h"
 
 namespace gemmlab_sim {
 
@@ -56,6 +56,7 @@ template <class K>
 struct Configured {
   K kernel;
   SimLaunch launch;
+  cudaStream_t stream;
 
   template <class... Args>
   void operator()(Args... arguments) {
@@ -73,7 +74,7 @@ struct Configured {
     launch.kernel = reinterpret_cast<const void*>(function);
     if constexpr (sizeof...(Params) == sizeof...(Args)) {
       Call<Params...> call{function, {converted<Params>(arguments)...}};
-      sim_launch(&launch, call.run, &call);
+      launch_in(stream, launch, call);
     } else {
       by_name(arguments...);  // the last parameters have defaults
     }
@@ -82,14 +83,14 @@ struct Configured {
   template <class... Args>
   void by_name(Args&... arguments) {
     struct Named {
-      const K* kernel;
+      K kernel;
       std::tuple<Args...> arguments;
       static void run(void* self) {
         const Named& call = *static_cast<const Named*>(self);
-        std::apply(call.kernel->call, call.arguments);
+        std::apply(call.kernel.call, call.arguments);
       }
-    } call{&kernel, {arguments...}};
-    sim_launch(&launch, call.run, &call);
+    } call{kernel, {arguments...}};
+    launch_in(stream, launch, call);
   }
 };
 
@@ -105,11 +106,11 @@ dim3 size_of(const T& size) {
 // A kernel's __cluster_dims__ is a size that every launch of it has.
 template <class K, class Grid = dim3, class Block = dim3>
 Configured<K> configured(K kernel, const Grid& blocks, const Block& threads, size_t bytes = 0,
-                         cudaStream_t = nullptr, const char* file = __builtin_FILE(),
+                         cudaStream_t stream = nullptr, const char* file = __builtin_FILE(),
                          int line = __builtin_LINE()) {
   SimLaunch launch = launch_of(nullptr, size_of(blocks), size_of(threads), bytes, file, line);
   launch.name = kernel.name;
-  return {kernel, launch};
+  return {kernel, launch, stream};
 }
 
 }  // namespace gemmlab_sim

@@ -243,6 +243,13 @@ void stop_caller(Finding finding, const void* return_address) {
   if (this_call) leave_host(*this_call, finding, uintptr_t(return_address) - 1);
 }
 
+void stop_incomplete(const char* what, const void* return_address) {
+  Finding finding = {Kind::NOT_SIMULATED};
+  finding.name = what;
+  stop_caller(finding, return_address);
+  __builtin_trap();
+}
+
 void leave_program(int status) {
   if (running_fiber() || !this_call || this_call->code.role != Role::PROGRAM) return;
   this_call->left = true;

@@ -44,6 +44,9 @@ class Uninterrupted {
 // if it is neither: a thread that the launcher has started.
 void stop_caller(Finding finding, const void* return_address);
 
+// Stops the thread that has called the runtime from there: what follows is not run.
+[[noreturn]] void stop_incomplete(const char* what, const void* return_address);
+
 // Ends a program's host code as exit(status) does. Returns if it is none.
 void leave_program(int status);
 

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <unordered_map>
 
+#include "fault.h"
+
 namespace sim {
 
 LastError last_error;
@@ -189,7 +191,11 @@ int sim_last_error(int clear) {
   return error ? error : sim::device_error;
 }
 
-int sim_device_error() { return sim::device_error; }
+int sim_device_error() {
+  if (sim_on_device())
+    sim::stop_incomplete("a kernel's wait for what it has launched", __builtin_return_address(0));
+  return sim::device_error;
+}
 
 const char* sim_error_name(int error) {
 #define GEMMLAB_NAME(name, number, text) \

@@ -99,10 +99,7 @@ void gemmlab_sim_show(int number, sim::RecordRow* row) {
 }
 
 void sim_not_simulated(const char* instruction) {
-  sim::Finding finding = {sim::Kind::NOT_SIMULATED};
-  finding.name = instruction;
-  sim::stop_caller(finding, __builtin_return_address(0));
-  __builtin_trap();
+  sim::stop_incomplete(instruction, __builtin_return_address(0));
 }
 
 }  // extern "C"

@@ -5,20 +5,26 @@
 #include <string>
 
 #include "engine/fault.h"
+#include "engine/launches.h"
 #include "engine/limits.h"
 #include "memory/arena.h"
+#include "memory/heap.h"
 
 namespace sim {
 
 namespace {
 
-// Opens the device's memory to the host while it lives.
+// Opens the device's memory to the host while it lives. To a kernel it is open.
+void open_to_host(bool usable) {
+  if (!running_fiber()) arena.open(usable);
+}
 class Opened {
  public:
-  Opened() { arena.open(true); }
-  ~Opened() { arena.open(false); }
+  Opened() { open_to_host(true); }
+  ~Opened() { open_to_host(false); }
 
  private:
+  const DeviceTurn turn_;
   const Uninterrupted here_;
 };
 
@@ -44,6 +50,8 @@ cudaError_t check_range(const char* call, const char* side, const void* memory, 
 extern "C" {
 
 void* sim_allocate(size_t bytes, int host_visible, const char* file, int line) {
+  if (sim::running_fiber()) return sim::heap.allocate(bytes, __builtin_return_address(0));
+  const sim::DeviceTurn turn;
   const sim::Uninterrupted here;
   const std::string path = file;
   const std::string name = "the " + std::to_string(bytes) + " bytes that " +
@@ -61,6 +69,9 @@ void* sim_allocate(size_t bytes, int host_visible, const char* file, int line) {
 }
 
 int sim_free(void* memory) {
+  if (sim::running_fiber())
+    return !memory || sim::heap.release(memory) ? cudaSuccess : cudaErrorInvalidValue;
+  const sim::DeviceTurn turn;
   const sim::Uninterrupted here;
   if (!memory || sim::arena.release(memory)) return cudaSuccess;
   return sim::refuse(cudaErrorInvalidValue,
@@ -70,9 +81,10 @@ int sim_free(void* memory) {
 int sim_copy(void* to, const void* from, size_t bytes) {
   if (const int error = sim::check_range("cudaMemcpy", "the destination", to, bytes)) return error;
   if (const int error = sim::check_range("cudaMemcpy", "the source", from, bytes)) return error;
-  sim::arena.open(true);  // not Opened: the host's side may be no memory, which is a finding
+  const sim::DeviceTurn turn;
+  sim::open_to_host(true);  // not Opened: the host's side may be no memory, which is a finding
   std::memmove(to, from, bytes);
-  sim::arena.open(false);
+  sim::open_to_host(false);
   return cudaSuccess;
 }
 
@@ -96,6 +108,14 @@ int sim_fill(void* memory, int value, size_t bytes) {
 void sim_memory_info(size_t* free, size_t* all) {
   *all = sim::Arena::BYTES;
   *free = sim::Arena::BYTES - sim::arena.pages() * sim::Arena::PAGE;
+}
+
+int sim_heap_bytes(size_t* bytes, int is_new) {
+  if (is_new && !sim::heap.resize(*bytes))
+    return sim::refuse(cudaErrorInvalidValue,
+                       "the heap of kernels is in use, and cannot be made larger or smaller");
+  *bytes = sim::heap.bytes();
+  return cudaSuccess;
 }
 
 int sim_memory_kind(const void* address) {

@@ -78,6 +78,7 @@ enum class Kind : u32 {
   GLOBAL_WRITE_WRITE,  // both write
   NOT_SIMULATED,       // name: an instruction that the simulator does not have
   UNFILLED_FRAGMENT,   // of WMMA, an accumulator that is used; name: the operation
+  BAD_FREE,            // by a kernel, of what it has not allocated; name: the call
 };
 
 // Whose mistake it is: that of a thread of the kernel, or of code that runs on the host.
