@@ -13,7 +13,7 @@ VERBS = {
     "diff": 'lab.diff("sgemm_06_swizzled_a")',
     "estimate": 'lab.estimate("sgemm_06_swizzled_a", [1024, 4096])',
     "replay": 'print(repr(lab.replay("sgemm_06_swizzled_a", warp=1, tick=60)))',
-    "flat": 'print(*lab.flat("sgemm_06_swizzled_a").headers, sep="\\n")',
+    "flat": 'print(*lab.flat("sgemm_06_swizzled_a", whole=True).headers, sep="\\n")',
     "variant": """\
 lower = lab.variant("sgemm_18_block_order", {"STRIP = 8": "STRIP = 4"}, label="strips of 4")
 lab.diff(lower)""",

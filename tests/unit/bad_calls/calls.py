@@ -256,6 +256,7 @@ TEXTS = (
         "an integer from 0",
     ),
     *of_steps("lab.flat({})", "kernel"),
+    Row("lab.flat('sgemm_01_naive', whole={})", "whole", NO_FLAG, "True or False"),
     Row("lab.flat('sgemm_01_naive').write({})", "path", ("None", "5", "''", "[]"), "a file's name"),
     Row("lab.flat('sgemm_01_naive').write({})", "path", ("'/'", "'/nowhere/a.cu'"), "another"),
     *of_steps("lab.ptx({})", "kernel"),
