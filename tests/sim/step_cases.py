@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,10 @@ from gemmlab.steps.program import Program
 from gemmlab.steps.spec import KernelSpec
 
 CANARY = 0x5A
+# A line of a step for any shape that chooses one of its tiles, and the tile.
+_TILE = re.compile(
+    r"^  (?:if \(\w+ == \w+\) )?return f\(((?:Tile|Plan)<.*>\(\))\);\n", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,17 @@ def step_cases(every_precision: bool = True) -> list[StepCase]:
         for spec in registry.KERNELS
         for name in (spec.precisions if every_precision else spec.precisions[:1])
     ]
+
+
+def one_tile(name: str, tile: int) -> dict[str, str]:
+    """Changes of a 16-bit step for any shape, after which it has one tile, whichever is asked for.
+
+    The compiler takes most of its time for the others.
+    """
+    found = list(_TILE.finditer(registry.get(name).path.read_text()))
+    assert len(found) > 5
+    kept = f"  return f({found[tile][1]});\n"
+    return {line[0]: kept if i == tile else "" for i, line in enumerate(found)}
 
 
 def begun_behind(matrix: np.ndarray, elements: int) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from step_cases import one_tile
 from tma_cases import ANY_SHAPE, FOUR_SMS, case_of
 
 from gemmlab.core.errors import LaunchError
@@ -47,7 +48,7 @@ def launched(mistake: str) -> bool:
     """Whether C is right. Raises LaunchError if the copies touch what is not theirs."""
     watched = {_INCLUDE: _WATCHED.replace("MISTAKE", mistake) + _INCLUDE}
     case = case_of(ANY_SHAPE)
-    module = case.compiled(changes=FOUR_SMS[ANY_SHAPE] | watched)
+    module = case.compiled(changes=FOUR_SMS[ANY_SHAPE] | watched | one_tile(ANY_SHAPE, 0))
     A, B, C = case.matrices(*SIZES)
     expected, _ = case.matrices(*SIZES), module.launch(A, B, C, *SIZES, 1.0, 0.0, config=0)
     floats = [(of.astype(np.uint32) << 16).view(np.float32) for of in expected[:2]]

@@ -7,13 +7,13 @@ import shutil
 import numpy as np
 import pytest
 from sampling import sampled
-from step_cases import StepCase
+from step_cases import StepCase, one_tile
 
 from gemmlab import sim
 from gemmlab.core.layout import LAYOUTS
 from gemmlab.core.paths import kernels_folder
 from gemmlab.core.precision import PRECISIONS
-from gemmlab.steps import registry
+from gemmlab.steps import patch, registry
 
 STEPS = [spec.name for spec in registry.KERNELS if spec.family == "wgmma"]
 TURNS, ANY_SHAPE = "wgmma_13_ping_pong", "wgmma_14_any_shape"
@@ -100,7 +100,7 @@ CUT_SMALL = [((128, 128, 4096), 132, 4), ((16, 384, 3072), 132, 2), ((200, 136, 
 def test_a_second_kernel_adds_the_pieces_of_small_tiles(sizes, sms, config):
     trace, right = laid("nn", sizes, config=config, sms=sms)
     assert right and trace.findings == ()
-    broken = {"leave_sums(sums.all(), slots + own * S::PIECE)": ";"}
+    broken = {"leave_sums(sums.all(), slots + own * S::PIECE)": ";"} | one_tile(ANY_SHAPE, config)
     assert not laid("nn", sizes, config=config, sms=sms, changes=broken)[1]
 
 
@@ -126,6 +126,7 @@ def test_a_layout_that_one_side_mistakes_gives_wrong_values(what, tmp_path):
     assert text.count(old) == 1
     header.write_text(text.replace(old, new))
     path = copy / registry.get(ANY_SHAPE).file
+    path.write_text(patch.replace(path.read_text(), one_tile(ANY_SHAPE, 0), path.name))
     assert not laid(layout, (264, 264, 200), path=path, config=0, sms=2)[1]
 
 
