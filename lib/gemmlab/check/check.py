@@ -60,11 +60,17 @@ def check(
     # After a run that did not end nothing else was tried, which the report says already.
     left = () if shapes or handle.config or runner.stopped else covered.lacks()
     given = "at the shapes given" if shapes else "in the precisions given" if precisions else ""
-    findings = tuple(once(handle.source.in_the_cell(text)) for text in told(runner.findings))
-    if backend == "sim" and (findings or any(case.problem for case in runner.cases)):
-        findings = (*filter(None, [misfit(handle)]), *findings)
+    findings = _findings(handle, runner, backend)
     found = (runner.cases, findings, covered.words(), (*runner.left_out, *left))
     return CheckReport(handle.title, backend, *found, given=given)
+
+
+def _findings(handle: Kernel, runner: Runner, backend: str) -> tuple[str, ...]:
+    """What was found, by lines of the cell, behind a tile that does not fit, if there is one."""
+    said = tuple(once(handle.source.in_the_cell(text)) for text in told(runner.findings))
+    wrong = said or any(case.problem for case in runner.cases)
+    cause = misfit(handle) if backend == "sim" and wrong else ""
+    return (cause, *said) if cause else said
 
 
 def _runs(

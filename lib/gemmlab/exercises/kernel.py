@@ -82,8 +82,7 @@ def judge(  # what an exercise may ask for, each by its name
     what it has to do, such as lab.exercises.overlap(1). differs: refuse the parent's own code.
     Raises ArgumentError for unknown operations, BuildError and BackendError.
     """
-    handle = kernel(k)
-    if older := stale.reason(handle):
+    if older := stale.reason(handle := kernel(k)):
         return Verdict(False, older)
     handle = without_prints(handle)
     rival = _rival(handle, faster_than, by, size)

@@ -34,6 +34,7 @@ does a whole CUDA program (`program`).
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ from .module import SimModule, open_module
 from .program import LoadedKernel, ProgramReport, load, program
 from .samples import Sample
 from .source import SimSource, source_of
-from .trace import Trace
+from .trace import Findings, Trace
 from .unset import looks_unset, unset_variable
 
 __all__ = [
@@ -167,20 +168,36 @@ def trace(
     module.check_memory([(given := types.bytes[0]) * M * K, given * K * N, types.bytes[1] * M * N])
     *both, C = integer_matrices(M, N, K, types=types)
     A, B = (_as_it_lies(matrix, letter) for matrix, letter in zip(both, layout, strict=True))
+    return _traced(step, module, (A, B, C, M, N, K, alpha, beta), how, precision, layout)
 
-    def run(module: SimModule, **how: Any) -> tuple[Trace, np.ndarray]:
-        made = C.copy()
-        return module.trace(A, B, made, M, N, K, alpha, beta, **how), made
 
-    seen, made = run(module, **how)
+def _traced(
+    step: Program,
+    module: SimModule,
+    problem: tuple[Any, ...],
+    how: dict[str, Any],
+    precision: str,
+    layout: str,
+) -> Trace:
+    """A run, and if its C shows it, what was read before it had a value.
+
+    problem: the arguments of `SimModule.trace` by their places. how: those by name.
+    """
+    A, B, C, *rest = problem
+    made = C.copy()
+    seen = module.trace(A, B, made, *rest, **how)
     print(seen.output, end="")
+    types = precisions.precision(precision or step.spec.precisions[0])
     if not looks_unset(made, types.made):
         return seen
-    again = {**how, "journal": 0}
-    found = unset_variable(
-        step, made.tobytes(), lambda other: run(other, **again)[1].tobytes(), precision, layout
-    )
-    return seen.with_findings(*[found] if found else [])
+
+    def again(other: SimModule) -> bytes:
+        bits = C.copy()
+        other.trace(A, B, bits, *rest, **{**how, "journal": 0})
+        return bits.tobytes()
+
+    found = unset_variable(step, made.tobytes(), again, precision, layout)
+    return replace(seen, findings=Findings((*seen.findings, found))) if found else seen
 
 
 def events(kernel: str | KernelSpec | Program, M: int, N: int, K: int) -> Trace:

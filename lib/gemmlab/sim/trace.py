@@ -86,10 +86,6 @@ class Trace:
                 totals[op] = {name: sum(getattr(row, name) for row in rows) for name in _SUMMED}
         return totals
 
-    def with_findings(self, *more: Finding) -> Trace:
-        """The trace, with these findings after its own."""
-        return replace(self, findings=Findings((*self.findings, *more)))
-
     def to_dict(self) -> dict:
         """Plain data, for `trace --json`: the counts and the findings."""
         size = {"kernel": self.kernel, "M": self.M, "N": self.N, "K": self.K}

@@ -489,3 +489,24 @@ def test_python_above_the_magic_is_told_where_to_go(shell):
 def test_other_cells_stay_as_they_are(cell):
     lines = cell.splitlines(keepends=True)
     assert below.first(lines) == lines
+
+
+@pytest.mark.parametrize(
+    ("line", "header"),
+    [
+        ("cp_async_commit();", "cp_async.cuh"),
+        ("cp_async_wait<0>();", "cp_async.cuh"),
+        ("const int to = smem_addr(&C);", "smem.cuh"),
+        ("mbarrier_wait(M, N);", "mbarrier.cuh"),
+        ("nothing(M, N);", ""),
+    ],
+)
+def test_an_unknown_ptx_function_is_told_its_header(line, header):
+    body = (
+        "__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {\n"
+        f"  {line}\n}}\n"
+    )
+    with pytest.raises(BuildError) as error:
+        handmade.make("mine", body, None, {"block": (32, 8)})
+    hint = f"; write #include <ptx/{header}> above the kernel"
+    assert (hint in str(error.value)) if header else ("#include" not in str(error.value))
