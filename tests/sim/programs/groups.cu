@@ -24,6 +24,25 @@ __global__ void intrinsics() {
   EXPECT(__funnelshift_l(0x80000000u, 1, 1) == 3 && __clz(1) == 31 && __ffs(8) == 4);
   EXPECT(__saturatef(3) == 1 && min(3, 4u) == 3 && __hadd(half(1), half(2)) == half(3));
   EXPECT(__isShared(&wrong) == false && clock64() > 0);
+  const float third = __fdiv_rd(1, 3), above = __fdiv_ru(1, 3);
+  EXPECT(third < above && __fdiv_rz(-1, 3) == -third && nextafterf(third, 1) == above);
+  EXPECT(__fadd_rd(1, 1e-9f) == 1 && __fadd_ru(1, 1e-9f) > 1 && __fsqrt_rd(2) < __fsqrt_ru(2));
+  EXPECT(__dmul_rd(0.1, 0.1) < __dmul_ru(0.1, 0.1) && __fma_rz(0.1, 0.1, -1e-20) > 0);
+}
+
+// Until another thread has changed it, or for a time. The second one sees the change: all threads
+// of the block wait at the same time.
+__global__ void times(volatile int* flag) {
+  const clock_t start = clock();
+  if (threadIdx.x == 0) {
+    while (clock() - start < 1000000) {
+    }
+    *flag = 1;
+  } else {
+    while (*flag == 0 && clock64() - start < 1000000000000) {
+    }
+    EXPECT(*flag == 1);
+  }
 }
 
 __global__ void warps(unsigned* counter) {
@@ -119,6 +138,10 @@ int main() {
   copied<<<1, 96>>>(values, values + 96);
   piped<<<1, 32>>>(values);
   gathered<<<1, 96>>>(values);
+  int* flag;
+  cudaMalloc(&flag, sizeof *flag);
+  cudaMemset(flag, 0, sizeof *flag);
+  times<<<1, 64>>>(flag);
   int failed;
   unsigned count;
   cudaMemcpyFromSymbol(&failed, wrong, sizeof failed);
