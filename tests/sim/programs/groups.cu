@@ -86,6 +86,22 @@ __global__ void groups() {
   cg::sync(block);
 }
 
+// Tiles of two warps, one of which comes to its barrier more often than the other.
+__global__ void wide(float* in) {
+  __shared__ cg::block_tile_memory<192> memory;
+  const cg::thread_block block = cg::this_thread_block(memory);
+  const auto tile = cg::tiled_partition<64>(block);
+  EXPECT(tile.size() == 64 && tile.meta_group_size() == 3 &&
+         tile.thread_rank() == threadIdx.x % 64);
+  const int first = int(threadIdx.x / 64 * 64);
+  for (unsigned round = 0; round <= tile.meta_group_rank(); ++round)
+    EXPECT(cg::reduce(tile, int(threadIdx.x), cg::plus<int>()) == 64 * first + 63 * 32);
+  EXPECT(cg::reduce(tile, 1.0 + threadIdx.x, cg::greater<double>()) == first + 64);
+  in[threadIdx.x] = threadIdx.x;
+  tile.sync();
+  EXPECT(in[threadIdx.x ^ 63] == (threadIdx.x ^ 63));
+}
+
 __global__ void copied(const float* in, float* out) {
   __shared__ cuda::barrier<cuda::thread_scope_block> barrier;
   __shared__ float tile[96];
@@ -135,6 +151,8 @@ int main() {
   intrinsics<<<1, 1>>>();
   warps<<<1, 96>>>(counter);
   groups<<<1, 96>>>();
+  wide<<<1, 192>>>(values);
+  for (int i = 0; i < 96; ++i) values[i] = i;
   copied<<<1, 96>>>(values, values + 96);
   piped<<<1, 32>>>(values);
   gathered<<<1, 96>>>(values);
