@@ -204,6 +204,15 @@ def test_a_grids_barrier_orders_its_blocks():
 
 
 @pytest.mark.slow
+def test_a_ticket_that_is_a_variable_orders_blocks_behind_a_fence():
+    """That there is nothing to find with the fence: test_correct_programs_are_clean."""
+    report = sim.program(PROGRAMS / "grids.cu", arguments=["unfenced"])
+    lines = {"left for the last", "added up"}
+    assert {f.kind for f in report.findings} == {"race"}
+    assert {f.line for f in report.findings} <= {line_of("grids.cu", mark) for mark in lines}
+
+
+@pytest.mark.slow
 def test_the_host_learns_of_an_assertion():
     report = sim.program(PROGRAMS / "grids.cu", arguments=["assertion"])
     assert [f.kind for f in report.findings] == ["assertion"]

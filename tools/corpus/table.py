@@ -1,5 +1,7 @@
 """What comes of each public kernel that is run: RESULTS.md, out of cases.toml and counters.json.
 
+Also of each whole program among NVIDIA's samples, out of samples.toml and samples.json.
+
 python -m tools.corpus.table            write it
 python -m tools.corpus.table --check    compare, write nothing
 """
@@ -15,6 +17,7 @@ from gemmlab.core.files import write_whole
 from .. import command
 from .cases import Case, Repository, repositories
 from .counters import RECORDED
+from .samples import PASSED, Result, Sample, results, samples
 
 PAGE = Path(__file__).with_name("RESULTS.md")
 _HEAD = """# Public kernels on the simulator
@@ -37,6 +40,15 @@ What is known of the others:
   or merges halves that stand on several lines.
 - `ldmatrix_*`, and kernel 12 of siboehm's with `cuda::memcpy_async`: the GPU executes fewer. Why is
   not known.
+"""
+_SAMPLES = """## Whole programs: NVIDIA's samples
+
+The {count} samples that use only the runtime's functions and the language of kernels, as the list of
+javier-cabezas/cuda4cpu names them, at commit `{commit}` of {repository}: `python -m
+tools.corpus.samples` runs each with all of its files, unchanged. {passed} end with the result that they
+themselves check, and without a finding that is not expected. *Traced*: accesses are counted, and
+races looked for; the others run without (`--no-trace`). Seconds are those of a compilation and a run on two
+busy cores, without a GPU.
 """
 
 
@@ -63,7 +75,38 @@ def page() -> str:
         "whole": sum(not row["differ"] for row in rows.values()),
     }
     parts = [_HEAD.format(**numbers, **data["machine"])]
-    return "\n".join([*parts, *(_section(one, rows) for one in repositories())])
+    return "\n".join([*parts, *(_section(one, rows) for one in repositories()), _programs()])
+
+
+def _programs() -> str:
+    """The section on NVIDIA's samples."""
+    known, got = samples(), results()
+    passed = sum(row.outcome == PASSED for row in got.values())
+    head = _SAMPLES.format(
+        count=len(known.each),
+        passed=passed,
+        repository=known.repository,
+        commit=known.commit[:8],
+    )
+    lines = [
+        "| sample | result | findings | traced | launches | seconds |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [_program(sample, got.get(sample.name)) for sample in known.each]
+    reasons = [f"- {one.name}: {one.why}." for one in known.each if one.why]
+    return "\n".join([head, *lines, "", "Where it says more:", "", *reasons]) + "\n"
+
+
+def _program(sample: Sample, got: Result | None) -> str:
+    if got is None:
+        return f"| {sample.name} | not run: {sample.not_run} | | | | |"
+    found = ", ".join(f"{number} {kind}" for kind, number in got.findings.items()) or "none"
+    arguments = f" `{' '.join(sample.arguments)}`" if sample.arguments else ""
+    traced = "yes" if got.traced else "no"
+    return (
+        f"| {sample.name}{arguments} | {got.outcome} | {found} | {traced} | {got.launches:,} "
+        f"| {got.seconds:.0f} |"
+    )
 
 
 def _section(one: Repository, rows: dict[str, dict]) -> str:

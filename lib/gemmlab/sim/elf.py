@@ -24,7 +24,8 @@ _PLAIN = re.compile(
     r"sim_(syncthreads(_count)?|threadfence|grid_dependency_wait|(thread|block)_index|"
     r"(block|grid)_size|atomic\w*|assertion_failed|not_simulated|launch|set_attribute|"
     r"device_attribute|(last|device)_error|error_\w+|allocate|free|copy(_rows)?|fill|memory_\w+|refuse|"
-    r"open_memory|driver_function|shared_address|shared_pointer)"
+    r"open_memory|driver_function|clock|on_device|(un)?register|heap_bytes|use_heap|"
+    r"shared_address|shared_pointer)"
 )
 
 

@@ -24,6 +24,25 @@ __global__ void intrinsics() {
   EXPECT(__funnelshift_l(0x80000000u, 1, 1) == 3 && __clz(1) == 31 && __ffs(8) == 4);
   EXPECT(__saturatef(3) == 1 && min(3, 4u) == 3 && __hadd(half(1), half(2)) == half(3));
   EXPECT(__isShared(&wrong) == false && clock64() > 0);
+  const float third = __fdiv_rd(1, 3), above = __fdiv_ru(1, 3);
+  EXPECT(third < above && __fdiv_rz(-1, 3) == -third && nextafterf(third, 1) == above);
+  EXPECT(__fadd_rd(1, 1e-9f) == 1 && __fadd_ru(1, 1e-9f) > 1 && __fsqrt_rd(2) < __fsqrt_ru(2));
+  EXPECT(__dmul_rd(0.1, 0.1) < __dmul_ru(0.1, 0.1) && __fma_rz(0.1, 0.1, -1e-20) > 0);
+}
+
+// Until another thread has changed it, or for a time. The second one sees the change: all threads
+// of the block wait at the same time.
+__global__ void times(volatile int* flag) {
+  const clock_t start = clock();
+  if (threadIdx.x == 0) {
+    while (clock() - start < 1000000) {
+    }
+    *flag = 1;
+  } else {
+    while (*flag == 0 && clock64() - start < 1000000000000) {
+    }
+    EXPECT(*flag == 1);
+  }
 }
 
 __global__ void warps(unsigned* counter) {
@@ -65,6 +84,22 @@ __global__ void groups() {
   EXPECT(size_of(block) == 96 && size_of(warp) == 32);
   EXPECT(size_of(cg::tiled_partition(block, 16)) == 16);
   cg::sync(block);
+}
+
+// Tiles of two warps, one of which comes to its barrier more often than the other.
+__global__ void wide(float* in) {
+  __shared__ cg::block_tile_memory<192> memory;
+  const cg::thread_block block = cg::this_thread_block(memory);
+  const auto tile = cg::tiled_partition<64>(block);
+  EXPECT(tile.size() == 64 && tile.meta_group_size() == 3 &&
+         tile.thread_rank() == threadIdx.x % 64);
+  const int first = int(threadIdx.x / 64 * 64);
+  for (unsigned round = 0; round <= tile.meta_group_rank(); ++round)
+    EXPECT(cg::reduce(tile, int(threadIdx.x), cg::plus<int>()) == 64 * first + 63 * 32);
+  EXPECT(cg::reduce(tile, 1.0 + threadIdx.x, cg::greater<double>()) == first + 64);
+  in[threadIdx.x] = threadIdx.x;
+  tile.sync();
+  EXPECT(in[threadIdx.x ^ 63] == (threadIdx.x ^ 63));
 }
 
 __global__ void copied(const float* in, float* out) {
@@ -116,9 +151,15 @@ int main() {
   intrinsics<<<1, 1>>>();
   warps<<<1, 96>>>(counter);
   groups<<<1, 96>>>();
+  wide<<<1, 192>>>(values);
+  for (int i = 0; i < 96; ++i) values[i] = i;
   copied<<<1, 96>>>(values, values + 96);
   piped<<<1, 32>>>(values);
   gathered<<<1, 96>>>(values);
+  int* flag;
+  cudaMalloc(&flag, sizeof *flag);
+  cudaMemset(flag, 0, sizeof *flag);
+  times<<<1, 64>>>(flag);
   int failed;
   unsigned count;
   cudaMemcpyFromSymbol(&failed, wrong, sizeof failed);

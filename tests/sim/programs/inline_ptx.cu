@@ -75,7 +75,7 @@ __global__ void handed(int* out) {
 }
 
 __global__ void numbers(int* out, const int* in) {
-  int lane, power, larger, bits, word, packed;
+  int lane, power, larger, bits, word, packed, distance;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
   // A loop with a label, by a predicate that is negated, too.
   asm volatile(
@@ -99,6 +99,9 @@ __global__ void numbers(int* out, const int* in) {
       " mov.b32 %0, {low, high}; }"
       : "=r"(packed)
       : "f"(1.5f), "f"(float(lane)));
+  asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;"
+      : "=r"(distance)
+      : "r"(0x010300ff), "r"(0x02010000), "r"(7));
   float two = 2.0f, power_of_two;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power_of_two) : "f"(two));
   asm volatile("red.global.add.s32 [%0], %1;" ::"l"(out + 32 * 6), "r"(1) : "memory");
@@ -106,6 +109,7 @@ __global__ void numbers(int* out, const int* in) {
   const int all[] = {
       power, larger, bits, word, int(float(halves.x) * 2 + float(halves.y)), int(power_of_two)};
   for (int i = 0; i < 6; ++i) out[i * 32 + lane] = all[i];
+  out[7 * 32 + lane] = distance;
 }
 
 static int expect(bool holds, const char* what) {
@@ -122,7 +126,7 @@ int main() {
   cudaMallocManaged(&a, 16 * 16 * 2);
   cudaMallocManaged(&b, 8 * 16 * 2);
   cudaMallocManaged(&c, 16 * 8 * 4);
-  cudaMallocManaged(&out, 7 * 32 * 4);
+  cudaMallocManaged(&out, 8 * 32 * 4);
   for (int i = 0; i < 256; ++i) a[i] = i * 7 % 5 - 2;
   for (int i = 0; i < 128; ++i) b[i] = i * 3 % 7 - 3;
   for (int i = 0; i < 7 * 32; ++i) out[i] = 0;
@@ -145,6 +149,7 @@ int main() {
   failed += expect(out[128 + 4] == 7, "cvt and mov");
   failed += expect(out[160] == 4, "ex2");
   failed += expect(out[192] == 32, "red");
+  failed += expect(out[224] == 7 + 1 + 2 + 255, "vabsdiff4");
   if (!failed) printf("right\n");
   return failed;
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include "gemmlab_sim/abi_async.h"
 #include "gemmlab_sim/abi_cluster.h"
 
 namespace cooperative_groups {
@@ -21,6 +22,9 @@ __forceinline__ int nth_lane(unsigned mask, unsigned n) {
 
 class thread_block {
  public:
+  explicit thread_block(uint64_t* room = nullptr) : room_(room) {}
+  // Where the warps of a tile leave something for each other; null if it has no such memory.
+  uint64_t* room() const { return room_; }
   void sync(int line = __builtin_LINE()) const { __syncthreads(line); }
   unsigned thread_rank() const { return details::thread_number(); }
   unsigned size() const { return details::block_threads(); }
@@ -29,15 +33,20 @@ class thread_block {
   dim3 thread_index() const { return threadIdx; }
   dim3 group_dim() const { return blockDim; }
   dim3 dim_threads() const { return blockDim; }
-};
-inline thread_block this_thread_block() { return {}; }
 
-// Room that tiles of more than a warp would need, which the simulator does not have.
+ private:
+  uint64_t* room_;
+};
+inline thread_block this_thread_block() { return thread_block(); }
+
+// Shared memory that tiles of more than a warp need to reduce.
 template <unsigned Threads = 1024>
-struct block_tile_memory {};
+struct block_tile_memory {
+  uint64_t room[(Threads + 31) / 32];
+};
 template <unsigned Threads>
-thread_block this_thread_block(block_tile_memory<Threads>&) {
-  return {};
+thread_block this_thread_block(block_tile_memory<Threads>& memory) {
+  return thread_block(memory.room);
 }
 
 // Lanes of one warp, numbered in the group from 0.
@@ -114,9 +123,41 @@ class thread_block_tile : public warp_lanes {
     return (Size == 32 ? ~0u : ((1u << Size % 32) - 1) << lane / Size * Size) & there;
   }
 };
+
+// Of several warps of a block, which wait for each other at a named barrier of their own.
+template <unsigned Size>
+class warps_tile {
+  static_assert(Size % 64 == 0 && (Size & (Size - 1)) == 0 && Size <= 1024,
+                "a tile of several warps has 64, 128, 256, 512 or 1024 threads");
+
+ public:
+  explicit warps_tile(const thread_block& block) : room_(block.room()) {}
+  void sync(int line = __builtin_LINE()) const {
+    constexpr unsigned NAMED = 15;  // and number 0, which is __syncthreads's
+    if (meta_group_rank() >= NAMED) sim_not_simulated("the sixteenth tile of a block");
+    sim_bar_sync(1 + meta_group_rank(), Size, line);
+  }
+  unsigned thread_rank() const { return details::thread_number() % Size; }
+  static constexpr unsigned size() { return Size; }
+  static constexpr unsigned num_threads() { return Size; }
+  unsigned meta_group_rank() const { return details::thread_number() / Size; }
+  unsigned meta_group_size() const { return (details::block_threads() + Size - 1) / Size; }
+  // A place for each of its warps.
+  uint64_t* room() const {
+    if (!room_) sim_not_simulated("a tile of several warps without block_tile_memory");
+    return room_ + meta_group_rank() * (Size / 32);
+  }
+
+ private:
+  uint64_t* room_;
+};
+
 template <unsigned Size, class Parent>
-thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
-  return {};
+auto tiled_partition(const Parent& parent) {
+  if constexpr (Size <= 32)
+    return thread_block_tile<Size, Parent>();
+  else
+    return warps_tile<Size>(parent);
 }
 
 // The threads of a warp that execute the call together.

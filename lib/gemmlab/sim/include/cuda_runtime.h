@@ -30,4 +30,5 @@
 #include "gemmlab_sim/textures.h"
 #include "gemmlab_sim/elsewhere.h"
 #include "gemmlab_sim/graphs.h"
+#include "gemmlab_sim/rounded.h"
 #endif

@@ -109,6 +109,7 @@ RULES: dict[str, Rule] = {
     rf"(?P<name>add|sub|div|min|max|neg|abs|rem|mad\.lo|mul\.lo|mul\.wide|mul\.hi|mul|fma|ex2|lg2"
     rf"|rcp|sqrt|rsqrt|tanh|sin|cos|and|or|xor|not|shl|shr|popc|brev|prmt){_ROUND}{_TYPE}": _typed,
     r"lop3\.b32": _plain("lop3"),
+    r"vabsdiff4\.u32\.u32\.u32\.add": _plain("vabsdiff4_add"),
     r"redux\.sync\.((?:add|min|max)\.[su]32|(?:and|or|xor)\.b32)": _redux,
     r"bra": _branch,
     r"nanosleep\.u32": lambda found, _: "(void)0",

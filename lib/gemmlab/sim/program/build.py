@@ -179,7 +179,7 @@ def _compile(attempt: _Attempt, base: Path) -> Path:
     compiled = [_compile_unit(attempt, number) for number in order]
     try:
         texts = changed.texts.values()
-        options = [f"-Wl,--wrap={name}" for name in _ALLOCATING]
+        options = [f"-Wl,--wrap={name}" for name in (*_ALLOCATING, "clock")]
         options += ["-fopenmp"] if _uses_openmp(changed) else []
         return build.link(compiled, texts, base, work / "a.so", *options, as_on_a_gpu=True)
     except BuildError as error:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string>
 
 #include "../include/gemmlab_sim/abi.h"
@@ -16,6 +17,7 @@
 #include "memory/heap.h"
 #include "engine/program.h"
 #include "operations/grid_dependency.h"
+#include "operations/polling.h"
 
 namespace sim {
 
@@ -215,6 +217,11 @@ int sim_set_attribute(const void* kernel, int attribute, int value) {
   return sim::set_attribute(*sim::session.module, kernel, attribute, value);
 }
 
+long long sim_clock() {
+  if (sim::Fiber* fiber = sim::running_fiber())
+    sim::note_clock(*fiber, fiber->pc_of(__builtin_return_address(0)));
+  return std::chrono::steady_clock::now().time_since_epoch().count();
+}
 int sim_on_device() { return sim::running_fiber() != nullptr; }
 SimIndex sim_thread_index() { return sim::running_fiber()->thread; }
 SimIndex sim_block_index() { return sim::running_fiber()->worker->block_index(); }

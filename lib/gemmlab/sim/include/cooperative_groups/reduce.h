@@ -27,4 +27,19 @@ T reduce(const Group& group, T value, Operation operation, int line = __builtin_
   return group.shfl(value, 0, line);
 }
 
+// Of several warps: each leaves its sum for the others.
+template <unsigned Size, class T, class Operation>
+T reduce(const warps_tile<Size>& tile, T value, Operation operation, int line = __builtin_LINE()) {
+  static_assert(sizeof(T) <= sizeof(uint64_t), "a value of up to 8 bytes");
+  const thread_block_tile<32> warp;
+  T* const room = reinterpret_cast<T*>(tile.room());
+  value = reduce(warp, value, operation, line);
+  if (warp.thread_rank() == 0) room[tile.thread_rank() / 32] = value;
+  tile.sync(line);
+  value = room[0];
+  for (unsigned i = 1; i < Size / 32; ++i) value = operation(value, room[i]);
+  tile.sync(line);
+  return value;
+}
+
 }  // namespace cooperative_groups

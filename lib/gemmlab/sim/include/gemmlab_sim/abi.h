@@ -50,6 +50,8 @@ SimIndex sim_block_index() __attribute__((const));
 SimIndex sim_block_size() __attribute__((const));
 SimIndex sim_grid_size() __attribute__((const));
 
+// Nanoseconds of this machine.
+long long sim_clock();
 // Whether a thread of a kernel asks, and not the host.
 int sim_on_device();
 void sim_syncthreads(int line);

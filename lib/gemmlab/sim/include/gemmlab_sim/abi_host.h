@@ -14,6 +14,9 @@ int sim_copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch
                   size_t rows);
 int sim_fill(void* memory, int value, size_t bytes);
 void sim_memory_info(size_t* free, size_t* all);
+// Memory of the host's own that kernels may use, too, and its end.
+int sim_register(void* memory, size_t bytes);
+int sim_unregister(void* memory);
 // Of the heap from which kernels allocate; is_new: it is to have so many.
 int sim_heap_bytes(size_t* bytes, int is_new);
 // 0: memory of the host's alone, 1: of the device, 2: of both.

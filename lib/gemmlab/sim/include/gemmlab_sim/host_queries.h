@@ -171,15 +171,13 @@ inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, un
                                         cudaStream_t = nullptr) {
   return cudaSuccess;
 }
-// Kernels cannot use memory of the C library's.
-inline cudaError_t cudaHostRegister(void*, size_t, unsigned flags) {
-  if (!(flags & cudaHostRegisterMapped)) return cudaSuccess;
-  return gemmlab_sim::as_error(
-      sim_refuse(cudaErrorNotSupported,
-                 "the simulator's kernels cannot use memory that cudaHostRegister maps; allocate "
-                 "it with cudaHostAlloc"));
+// Accesses of kernels to such memory are not counted, and not compared with each other.
+inline cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned) {
+  return gemmlab_sim::as_error(sim_register(memory, bytes));
 }
-inline cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
+inline cudaError_t cudaHostUnregister(void* memory) {
+  return gemmlab_sim::as_error(sim_unregister(memory));
+}
 
 // What of the L2 cache a stream may keep is a hint, too.
 enum cudaAccessProperty : int {

@@ -86,6 +86,17 @@ __forceinline__ void lop3(D&& d, const A& x, const B& y, const C& z, const Table
       result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
   put<uint32_t>(d, result);
 }
+// The distances of four bytes, added up.
+template <class D, class A, class B, class C>
+__forceinline__ void vabsdiff4_add(D&& d, const A& x, const B& y, const C& z) {
+  const uint32_t a = get<uint32_t>(x), b = get<uint32_t>(y);
+  uint32_t sum = get<uint32_t>(z);
+  for (uint32_t shift = 0; shift < 32; shift += 8) {
+    const uint32_t one = a >> shift & 255, other = b >> shift & 255;
+    sum += one > other ? one - other : other - one;
+  }
+  put<uint32_t>(d, sum);
+}
 template <class D, class A, class B>
 __forceinline__ void pack16(D&& d, const A& low, const B& high) {
   put<uint32_t>(d, uint32_t(get<uint16_t>(low)) | uint32_t(get<uint16_t>(high)) << 16);

@@ -1,7 +1,6 @@
 // CUDA's device functions on numbers and bits that C++ lacks. The fast ones (__expf, ...) are as
 // exact here as the exact ones.
 #pragma once
-#include <chrono>
 #include <cmath>
 
 #include "atomics.h"
@@ -150,9 +149,7 @@ __forceinline__ int __syncthreads_and(int predicate, int line = __builtin_LINE()
 }
 
 // Of this machine, in nanoseconds: it only grows.
-__forceinline__ long long clock64() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
-}
+__forceinline__ long long clock64() { return sim_clock(); }
 __forceinline__ void __nanosleep(unsigned) {}
 
 __forceinline__ size_t __cvta_generic_to_shared(const void* pointer) {

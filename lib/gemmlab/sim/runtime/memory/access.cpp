@@ -1,5 +1,6 @@
 #include "access.h"
 
+#include "memory/registered.h"
 #include "operations/polling.h"
 #include "operations/wgmma_registers.h"
 
@@ -33,6 +34,27 @@ void refuse_shared(Fiber& fiber, u32 width, Access access, u32 pc) {
   fiber.worker->abandon(fiber, refused(Kind::OUT_OF_BOUNDS_SHARED, width, access, pc));
 }
 
+namespace {
+
+// What orders clusters that meet there, by the place in global memory.
+void pass_along(Fiber& fiber, u32 offset, Access access, bool is_strong) {
+  GlobalRaceCheck& globals = fiber.worker->globals();
+  if (is_atomic(access) || (access == Access::READ && is_strong)) globals.see(fiber, offset);
+  if (is_atomic(access) || (access == Access::WRITE && is_strong))
+    globals.pass_on(fiber, offset, is_atomic(access));
+}
+
+// A variable of the program's is not in global memory here; on a device it is.
+void note_variable(Fiber& fiber, uintptr_t address, Access access) {
+  const Module& module = *fiber.worker->launch().module;
+  constexpr u32 BEHIND = 1u << 31;  // all of global memory
+  static_assert(Arena::BYTES <= BEHIND, "");
+  if (fiber.worker->takes_turns() && module.holds(address))
+    pass_along(fiber, BEHIND + u32(address - module.code), access, true);
+}
+
+}  // namespace
+
 void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
   Finding finding = refused(Kind::MISALIGNED, width, access, pc);
   finding.number[2] = offset % width;
@@ -50,9 +72,7 @@ void check_global_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 
   else
     globals.write(fiber, offset, width, pc, is_strong || is_atomic(access));
   if (!worker.takes_turns()) return;
-  if (is_atomic(access) || (access == Access::READ && is_strong)) globals.see(fiber, offset);
-  if (is_atomic(access) || (access == Access::WRITE && is_strong))
-    globals.pass_on(fiber, offset, is_atomic(access));
+  pass_along(fiber, offset, access, is_strong);
   if (access == Access::WRITE)
     fiber.polled = nullptr;
   else if (access == Access::READ && !is_strong)
@@ -105,9 +125,10 @@ void check_alignment(Fiber& fiber, const AsyncOp& op, u32 address, u32 unit) {
 
 namespace {
 
-// One of the kernel's arguments, or a constant or variable of its library.
+// One of the kernel's arguments, a constant or variable of its library, or registered memory.
 bool is_given(const Fiber& fiber, uintptr_t address) {
-  return fiber.worker->is_argument(address) || fiber.worker->launch().module->holds(address);
+  return fiber.worker->is_argument(address) || fiber.worker->launch().module->holds(address) ||
+         registered.holds(address);
 }
 
 }  // namespace
@@ -121,13 +142,17 @@ bool may_read(const Fiber& fiber, const void* address, u32 width) {
   return is_given(fiber, at) && is_given(fiber, last);
 }
 
-void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc) {
+void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc,
+                   bool is_strong) {
   const void* const at = reinterpret_cast<const void*>(address);
   if (stacks.owner_of(at) == &fiber) {
     if (fiber.registers) fiber.registers->touch(fiber, {at, width}, access, pc);
     return;
   }
-  if (is_given(fiber, address)) return;
+  if (is_given(fiber, address)) {
+    if (is_strong || is_atomic(access)) note_variable(fiber, address, access);
+    return;
+  }
   if (fiber.worker->shared().is_near(address)) refuse_shared(fiber, width, access, pc);
   Finding finding = {Kind::BAD_ADDRESS, pc};
   finding.number[0] = i64(address);

@@ -115,7 +115,8 @@ bool may_read(const Fiber& fiber, const void* address, u32 width);
 
 // An address that is neither global nor shared memory. Returns if it is one that a kernel may use:
 // a local variable, an argument, a constant of its library.
-void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc);
+void examine_other(Fiber& fiber, uintptr_t address, u32 width, Access access, u32 pc,
+                   bool is_strong = false);
 
 // What the access or mark before has read, written or said, up to 16 bytes of it: the journal of a
 // block puts it in that one's row.
@@ -168,7 +169,7 @@ __attribute__((noinline)) void examine(const void* address, const void* return_a
     on_shared(*fiber, u32(shared), Log2Width, A, pc);
     if (kept) keep(*fiber, address, 1u << Log2Width, A, pc);
   } else
-    examine_other(*fiber, at, 1u << Log2Width, A, pc);
+    examine_other(*fiber, at, 1u << Log2Width, A, pc, IsStrong);
 }
 
 template <u32 Log2Width, Access A>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <ctime>
 #include <string>
 
 #include "engine/fault.h"
@@ -70,6 +71,8 @@ int __wrap_putchar(int character) {
   sim::print(std::string(1, char(character)), __builtin_return_address(0));
   return character;
 }
+
+clock_t __wrap_clock() { return sim::running_fiber() ? clock_t(sim_clock()) : clock(); }
 
 void __wrap_exit(int status) { sim::end("exit", status, __builtin_return_address(0)); }
 void __wrap__exit(int status) { sim::end("_exit", status, __builtin_return_address(0)); }

@@ -9,6 +9,7 @@
 #include "engine/limits.h"
 #include "memory/arena.h"
 #include "memory/heap.h"
+#include "memory/registered.h"
 
 namespace sim {
 
@@ -108,6 +109,20 @@ int sim_fill(void* memory, int value, size_t bytes) {
 void sim_memory_info(size_t* free, size_t* all) {
   *all = sim::Arena::BYTES;
   *free = sim::Arena::BYTES - sim::arena.pages() * sim::Arena::PAGE;
+}
+
+int sim_register(void* memory, size_t bytes) {
+  const sim::DeviceTurn turn;
+  if (sim::registered.add(memory, bytes)) return cudaSuccess;
+  return sim::refuse(cudaErrorHostMemoryAlreadyRegistered,
+                     "cudaHostRegister: some of the memory is registered already");
+}
+
+int sim_unregister(void* memory) {
+  const sim::DeviceTurn turn;
+  if (sim::registered.remove(memory)) return cudaSuccess;
+  return sim::refuse(cudaErrorHostMemoryNotRegistered,
+                     "cudaHostUnregister: no registered memory begins at the address");
 }
 
 int sim_heap_bytes(size_t* bytes, int is_new) {

@@ -34,7 +34,21 @@ void describe_poll(const Fiber& fiber, Finding& finding) {
 
 const Condition POLLING = {"a loop that polls global memory", has_changed, describe_poll, true};
 
+// Every other thread has run, where it could.
+bool has_passed(Fiber&) { return !running_fiber(); }
+
+const Condition CLOCK = {"a loop that reads the clock", has_passed, [](const Fiber&, Finding&) {}};
+
 }  // namespace
+
+void note_clock(Fiber& fiber, u32 pc) {
+  fiber.polled = nullptr;
+  if (++fiber.clock_reads <= CLOCK_READS) return;
+  fiber.worker->cluster().offer_turn();
+  Wait wait = {pc};
+  wait.condition = &CLOCK;
+  fiber.worker->wait_until(fiber, wait);
+}
 
 void note_poll(Fiber& fiber, const void* address, u32 width, u64 value, u32 most, u32 pc) {
   if (address != fiber.polled || value != fiber.polled_value) {
