@@ -70,11 +70,11 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   } else {
     // [consume]
     setmaxnreg_inc<S::CONSUMER_REGISTERS>();
-    static_assert(S::WM == 64, "acc[0] is all that a warpgroup has");
     // Threads 0 and 1 of a warpgroup each arrive at one block's empty mbarrier.
     auto release = [&](uint32_t empty_addr) {
       if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
     };
+    static_assert(S::WM == 64, "acc[0] is all that a warpgroup has");
     WarpgroupTile<T, S::BM, S::WM, S::BN> sums(smem_addr(smem), wg_id * S::WM);
     LateStore<TC, S::BN / 2> late(
         StoreRing<>(smem_addr(smem) + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES), &maps.c);

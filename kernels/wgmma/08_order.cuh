@@ -70,6 +70,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     auto release = [&](uint32_t empty_addr) {
       if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
     };
+    static_assert(S::WM == 64, "acc[0] is all that a warpgroup has");
     WarpgroupTile<T, S::BM, S::WM, S::BN> sums(smem_addr(smem), wg_id * S::WM);
     using EvictFirst = StoreRing<true>;  // C leaves the L2 before A and B
     LateStore<TC, S::BN / 2, EvictFirst> late(
