@@ -1,10 +1,13 @@
 // wgmma_07_deferred: a tile is stored while the next one is multiplied.
 //
-// Change: at the end of a tile, a thread packs its 128 sums into 64 registers of 16-bit pairs, and
-//   the products of the next tile start at once. During each of that tile's first four k tiles,
-//   while the tensor cores are busy, a warp stores 64 columns of the previous tile. 128 + 64
-//   registers and the other live values fit into 232. Between two tiles, scaling and packing are
-//   left. C in fp32 would need 128 more registers, and is stored as before.
+// Persistent and warp-specialized: a producer warp (TMA, B multicast to the cluster), and two
+//   consumer warpgroups (wgmma, then the epilogue).
+// Change: the epilogue runs beside the next tile's products. At the end of a tile, a thread packs
+//   its 128 sums into 64 registers of 16-bit pairs, and the products of the next tile start at
+//   once. During each of that tile's first four k tiles, while the tensor cores are busy, a warp
+//   stores 64 columns of the previous tile. 128 + 64 registers and the other live values fit into
+//   232. Between two tiles, scaling and packing are left. C in fp32 would need 128 more registers,
+//   and is stored as before.
 // Limit: power. Reads from DRAM and L2 take energy, and at the power limit the clock falls.
 // Source: beyond the articles.
 #pragma once
@@ -33,14 +36,15 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   S::Ring ring(smem_addr(smem) + S::BARS);
 
   const int wg_id = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
-  // Of a cluster's tiles.
+  // Persistent: of the tiles of the clusters, this one computes every clusters-th.
   const int rows = ceil_div(out.M, S::CLUSTER * S::BM), columns = ceil_div(out.N, S::BN);
-  const int depth = ceil_div(K, S::BK);
-  const int rank = cluster_rank(), first = blockIdx.x / S::CLUSTER;
-  const int clusters = gridDim.x / S::CLUSTER;
+  const int rank = cluster_rank(), cluster = blockIdx.x / S::CLUSTER;
+  const int clusters = gridDim.x / S::CLUSTER, k_tiles = ceil_div(K, S::BK);
   // [init]
   if (threadIdx.x == 0) {
-    prefetch_maps(maps, depth > 0, out.by_engine);
+    prefetch_maps(maps, k_tiles > 0, out.by_engine);  // by_engine: TMA stores C
+    // A stage is full when its bytes and the producer's arrival have come, and empty when each
+    // consumer of both blocks has arrived: the other block's multicast writes into it, too.
     ring.init(S::CLUSTER * S::CONSUMERS);
   }
   cluster_sync();  // both blocks have their mbarriers
@@ -50,9 +54,9 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   if (wg_id == S::CONSUMERS) {
     setmaxnreg_dec<S::PRODUCER_REGISTERS>();
     if (threadIdx.x / 32 == S::WARPS && elect_one()) {
-      for (int t = first; t < rows * columns; t += clusters) {
+      for (int t = cluster; t < rows * columns; t += clusters) {
         const int2 tile = tile_at(t, rows, columns);
-        for (int k_tile = 0; k_tile < depth; ++k_tile) {
+        for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
           ring.wait_empty();
           mbarrier_arrive_expect_tx(ring.full_addr(), S::STAGE_BYTES);
           load_tiles<S>(maps, smem_addr(smem) + ring.offset, ring.full_addr(),
@@ -70,12 +74,36 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     auto release = [&](uint32_t empty_addr) {
       if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
     };
+    static_assert(S::WM == 64, "acc[0] is all that a warpgroup has");
     WarpgroupTile<T, S::BM, S::WM, S::BN> sums(smem_addr(smem), wg_id * S::WM);
     LateStore<TC, S::BN / 2> late(
         StoreRing<>(smem_addr(smem) + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES), &maps.c);
-    for (int t = first; t < rows * columns; t += clusters) {
-      sums.template multiply_tiles<is_half<TC> ? late.PIECES : 0>(
-          ring, depth, release, [&](int piece) { late.put(piece); });
+    for (int t = cluster; t < rows * columns; t += clusters) {
+      // The k tile in the ring's next stage. used_addr: of the stage of the k tile before.
+      uint32_t used_addr = 0;
+      auto multiply = [&](int k_tile, auto meanwhile) {
+        ring.wait_full();                     // its TMA loads have arrived
+        sums.start(ring.offset, k_tile > 0);  // starts its products, and does not wait for them
+        meanwhile();
+        wgmma_wait<1>();                     // the products of the k tile before are done,
+        if (k_tile > 0) release(used_addr);  // so the producer may refill its stage
+        used_addr = ring.empty_addr();
+        ring.next();
+      };
+      int k_tile = 0;
+      if constexpr (is_half<TC>) {
+        if (k_tiles >= late.PIECES) {
+#pragma unroll
+          for (; k_tile < late.PIECES; ++k_tile) multiply(k_tile, [&] { late.put(k_tile); });
+        } else {
+          late.put_all();
+        }
+      }
+#pragma unroll 1
+      for (; k_tile < k_tiles; ++k_tile) multiply(k_tile, [] {});
+      wgmma_wait<0>();
+      if (k_tiles > 0) release(used_addr);
+      if (k_tiles == 0) sums.clear();
       const int2 tile = tile_at(t, rows, columns);
       const int row = (tile.x * S::CLUSTER + rank) * S::BM + wg_id * S::WM, col = tile.y * S::BN;
       scale_sums(out, row, col, sums.acc[0]);

@@ -29,16 +29,16 @@ constexpr int STRIP = 8;
 
 template <class T, class TC>
 __global__ void __launch_bounds__(S::THREADS, 1)
-    kernel(const __grid_constant__ GemmMaps maps, Output<TC> out, Snake order, int depth) {
+    kernel(const __grid_constant__ GemmMaps maps, Output<TC> out, Snake order, int k_tiles) {
   extern __shared__ __align__(1024) unsigned char smem[];
   S::Ring ring(smem_addr(smem) + S::BARS);
 
   const int wg_id = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
-  const int rank = cluster_rank(), first = blockIdx.x / S::CLUSTER;
+  const int rank = cluster_rank(), cluster = blockIdx.x / S::CLUSTER;
   const int clusters = gridDim.x / S::CLUSTER;
   // [init]
   if (threadIdx.x == 0) {
-    prefetch_maps(maps, depth > 0, out.by_engine);
+    prefetch_maps(maps, k_tiles > 0, out.by_engine);
     ring.init(S::CLUSTER * S::CONSUMERS);
   }
   cluster_sync();  // both blocks have their mbarriers
@@ -49,10 +49,10 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     setmaxnreg_dec<S::PRODUCER_REGISTERS>();
     if (threadIdx.x / 32 == S::WARPS && elect_one()) {
       bool backwards = false;
-      for (int t = first; t < order.tiles(); t += clusters, backwards = !backwards) {
+      for (int t = cluster; t < order.tiles(); t += clusters, backwards = !backwards) {
         const int2 tile = order[t];
-        for (int i = 0; i < depth; ++i) {
-          const int k_tile = backwards ? depth - 1 - i : i;
+        for (int i = 0; i < k_tiles; ++i) {
+          const int k_tile = backwards ? k_tiles - 1 - i : i;
           ring.wait_empty();
           mbarrier_arrive_expect_tx(ring.full_addr(), S::STAGE_BYTES);
           load_tiles<S>(maps, smem_addr(smem) + ring.offset, ring.full_addr(),
@@ -70,13 +70,14 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     auto release = [&](uint32_t empty_addr) {
       if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
     };
+    static_assert(S::WM == 64, "acc[0] is all that a warpgroup has");
     WarpgroupTile<T, S::BM, S::WM, S::BN> sums(smem_addr(smem), wg_id * S::WM);
-    using Leaving = StoreRing<true>;  // C leaves the L2 first
-    LateStore<TC, S::BN / 2, Leaving> late(
-        Leaving(smem_addr(smem) + S::OUT + threadIdx.x / 32 * Leaving::BYTES), &maps.c);
-    for (int t = first; t < order.tiles(); t += clusters) {
+    using EvictFirst = StoreRing<true>;  // C leaves the L2 before A and B
+    LateStore<TC, S::BN / 2, EvictFirst> late(
+        EvictFirst(smem_addr(smem) + S::OUT + threadIdx.x / 32 * EvictFirst::BYTES), &maps.c);
+    for (int t = cluster; t < order.tiles(); t += clusters) {
       sums.template multiply_tiles<is_half<TC> ? late.PIECES : 0>(
-          ring, depth, release, [&](int piece) { late.put(piece); });
+          ring, k_tiles, release, [&](int piece) { late.put(piece); });
       const int2 tile = order[t];
       const int row = (tile.x * S::CLUSTER + rank) * S::BM + wg_id * S::WM, col = tile.y * S::BN;
       scale_sums(out, row, col, sums.acc[0]);

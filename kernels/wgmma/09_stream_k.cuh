@@ -87,10 +87,11 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     auto release = [&](uint32_t empty_addr) {
       if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
     };
+    static_assert(S::WM == 64, "acc[0] is all that a warpgroup has");
     WarpgroupTile<T, S::BM, S::WM, S::BN> sums(smem_addr(smem), wg_id * S::WM);
-    using Leaving = StoreRing<true>;  // C leaves the L2 first
-    LateStore<TC, S::BN / 2, Leaving> late(
-        Leaving(smem_addr(smem) + S::OUT + threadIdx.x / 32 * Leaving::BYTES), &maps.c);
+    using EvictFirst = StoreRing<true>;  // C leaves the L2 before A and B
+    LateStore<TC, S::BN / 2, EvictFirst> late(
+        EvictFirst(smem_addr(smem) + S::OUT + threadIdx.x / 32 * EvictFirst::BYTES), &maps.c);
     // The same for all lanes, which the compiler does not see.
     const int works = __shfl_sync(0xffffffffu, share.count(team), 0);
     for (int i = 0; i < works; ++i) {

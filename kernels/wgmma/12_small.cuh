@@ -60,6 +60,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   auto release = [&](uint32_t empty_addr) {
     if (threadIdx.x == 0) mbarrier_arrive(empty_addr);
   };
+  static_assert(S::WM == 64, "acc[0] is all that a warpgroup has");
   WarpgroupTile<T, S::BM, S::WM, S::BN> sums(smem_addr(smem), 0);
   StoreRing<> store_ring(smem_addr(smem) + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES);
   sums.multiply_tiles(ring, depth, release);

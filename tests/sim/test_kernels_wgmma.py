@@ -105,12 +105,12 @@ def test_a_second_kernel_adds_the_pieces_of_small_tiles(sizes, sms, config):
 
 
 # A layout, a file beside the last step's, and what is changed in it.
-TILE_FILE, LOAD_FILE = "warpgroup_tile.cuh", "cluster_load.cuh"
+TILE_FILE, LOAD_FILE = "warpgroup_tile.cuh", "operand_boxes.cuh"
 WRONG_LAYOUTS = {
-    "A without its transpose bit": ("tn", TILE_FILE, "T, MN_A, MN_B>", "T, false, MN_B>"),
-    "B with a transpose bit": ("nt", TILE_FILE, "T, MN_A, MN_B>", "T, MN_A, true>"),
-    "the next k of A along the row": ("tn", TILE_FILE, "MN_A ? NEXT_MN : NEXT_K", "NEXT_K"),
-    "the next k of B two patterns on": ("tt", TILE_FILE, "MN_B ? NEXT_MN : NEXT_K", "NEXT_MN"),
+    "A without its transpose bit": ("tn", TILE_FILE, "T, A::MN, B::MN>", "T, false, B::MN>"),
+    "B with a transpose bit": ("nt", TILE_FILE, "T, A::MN, B::MN>", "T, A::MN, true>"),
+    "the next k of A along the row": ("tn", TILE_FILE, "step * A::NEXT_K", "step * 2"),
+    "the next k of B two patterns on": ("tt", TILE_FILE, "step * B::NEXT_K", "step * 128"),
     "only the first box of A": ("tn", LOAD_FILE, "first + line / 64 * 64 :", "first :"),
     "both blocks bring the same columns": ("nt", LOAD_FILE, "rank * Boxes::EACH + i", "i"),
 }
@@ -208,7 +208,12 @@ MISTAKES = {
         {"const int box = rank *": "const int box = 0 *"},
         "",
     ),
-    "a tile that never leaves": (LATE, WIDE, {"late.put_all();": ";"}, ""),
+    "a tile that never leaves": (
+        LATE,
+        WIDE,
+        {"if constexpr (is_half<TC>) late.put_all();": ""},
+        "",
+    ),
     "no turns": (
         TURNS,
         WIDE,

@@ -3,31 +3,22 @@
 #include <ptx/wgmma.cuh>
 
 #include "../launch/host.cuh"
-#include "wgmma_descriptor.cuh"
+#include "stage_operand.cuh"
 
-// ROWS x BN of C, from row m of the tile on. A stage holds BM rows of A, then BN columns of B, 64 k
-// deep, in rows of 128 bytes, which the swizzle spans. In memory neighbours of A are along k, those
-// of B are columns, and it is the same here: A is K-major, B is MN-major, in boxes of 64 columns.
-// Where LAYOUT has a matrix turned, it is the other way round.
+// ROWS x BN of C, from row m of the tile on. A stage holds BM rows of A, then BN columns of B. In
+// memory neighbours of A are along k, those of B are columns, and it is the same here: A is
+// K-major, B is MN-major. Where LAYOUT has a matrix turned, it is the other way round.
 template <class T, int BM, int ROWS, int BN, int LAYOUT = 0>
 struct WarpgroupTile {
-  static constexpr bool MN_A = LAYOUT & TURNED_A, MN_B = !(LAYOUT & TURNED_B);
-  static constexpr int LINE_BYTES = 128, PATTERN_BYTES = 8 * LINE_BYTES,
-                       BOX_BYTES = 64 * LINE_BYTES, UNUSED = 16;
-  static constexpr int STEPS = 64 / 16;  // k steps of a stage
-  // The next 16 k, in 16 bytes: two patterns further, or along the row.
-  static constexpr int NEXT_MN = 2 * PATTERN_BYTES / 16, NEXT_K = 16 * 2 / 16;
-  static constexpr int NEXT_A = MN_A ? NEXT_MN : NEXT_K, NEXT_B = MN_B ? NEXT_MN : NEXT_K;
-  static constexpr int HEIGHT = ROWS / 64;
-  // acc[i]: 64 rows, laid out as wgmma.cuh says.
-  float acc[HEIGHT][BN / 2];
-  uint64_t a, b;  // descriptors of stage 0
+  using A = StageOperand<(LAYOUT & TURNED_A) != 0>;
+  using B = StageOperand<(LAYOUT & TURNED_B) == 0>;
+  static constexpr int STEPS = 64 / 16, HEIGHT = ROWS / 64;  // k steps of a stage; instructions
+  float acc[HEIGHT][BN / 2];                                 // laid out as wgmma.cuh says
+  uint64_t a, b;                                             // descriptors of stage 0
 
   __device__ WarpgroupTile(uint32_t stage_addr, int m)
-      : a(wgmma_descriptor<LINE_BYTES>(stage_addr + m * LINE_BYTES, MN_A ? BOX_BYTES : UNUSED,
-                                       PATTERN_BYTES)),
-        b(wgmma_descriptor<LINE_BYTES>(stage_addr + BM * LINE_BYTES, MN_B ? BOX_BYTES : UNUSED,
-                                       PATTERN_BYTES)) {}
+      : a(wgmma_descriptor<128>(stage_addr + m * 128, A::LEADING_BYTES, A::STRIDE_BYTES)),
+        b(wgmma_descriptor<128>(stage_addr + BM * 128, B::LEADING_BYTES, B::STRIDE_BYTES)) {}
   __device__ __forceinline__ void clear() {
 #pragma unroll
     for (int i = 0; i < HEIGHT * BN / 2; ++i) acc[i / (BN / 2)][i % (BN / 2)] = 0.0f;
@@ -43,8 +34,9 @@ struct WarpgroupTile {
     for (int step = 0; step < STEPS; ++step)
 #pragma unroll
       for (int i = 0; i < HEIGHT; ++i)
-        wgmma_m64k16<BN, T, MN_A, MN_B>(acc[i], a + (offset + i * BOX_BYTES) / 16 + step * NEXT_A,
-                                        b + offset / 16 + step * NEXT_B, step > 0 || adds);
+        wgmma_m64k16<BN, T, A::MN, B::MN>(acc[i],
+                                          a + (offset + i * A::BOX_BYTES) / 16 + step * A::NEXT_K,
+                                          b + offset / 16 + step * B::NEXT_K, step > 0 || adds);
     wgmma_commit();
   }
 

@@ -29,6 +29,8 @@ _FOLDED = (
     "common/order/block_order.cuh",
     "common/store/warpgroup_store.cuh",
     "common/store/warp_store.cuh",
+    "common/tile/gemm_maps.cuh",
+    "common/tile/stage_operand.cuh",
     "common/tile/swizzle.cuh",
     "common/tile/operand_boxes.cuh",
     "common/tile/wgmma_descriptor.cuh",
@@ -40,8 +42,8 @@ class Flat:
     """One file made of several.
 
     title: the step and its file. text: the file. headers: those of the project that it contains,
-    below `kernels/`, in their order. included: those that it still includes; with none, CUDA's and
-    the system's headers are enough to compile it.
+    below `kernels/`, in their order. included: those that it still uses through its `#include`
+    lines; with none, CUDA's and the system's headers are enough to compile it.
     """
 
     title: str
@@ -140,8 +142,12 @@ def _to_read(complete: Flat, path: Path) -> Flat:
     words, texts = reached(code for _, code in open_ones)
     kept = [(file, text) for (file, _), text in zip(open_ones, texts, strict=True) if text.strip()]
     used = {file: None for file, code in segments if file in folded and named(code) & words}
+    by_others = {part for file in used for part in included_files(file) if part != file}
     shown = dict.fromkeys(file for file, _ in kept)
-    includes = [*_system_includes(shown), *(f"#include <{_shown(file)}>" for file in used)]
+    includes = [
+        *_system_includes(shown),
+        *(f"#include <{_shown(file)}>" for file in used if file not in by_others),
+    ]
     heading, parts = _heading(path).rstrip(), _marked(kept, path)
     unused = sum(map(_lines, (code for _, code in open_ones))) - sum(map(_lines, texts))
     text = _joined([heading, *includes, "", *parts, ""])
@@ -163,7 +169,7 @@ def _note(complete: int, shown: int, unused: int) -> tuple[str, ...]:
     """What a file to read says of what it leaves out."""
     hidden = complete - shown - unused
     return (
-        f"// Left out, of {complete:,} lines: {hidden:,} of headers, which `#include` names, and "
+        f"// Left out, of {complete:,} lines: {hidden:,} of the headers that are included, and "
         f"{unused:,} that",
         "// the kernel does not use, its launch among them. With whole=True, all are here.",
     )

@@ -60,6 +60,8 @@ def _texts(found: Iterable[Declaration], kept: Mapping[Declaration, None]) -> It
     for one in found:
         inside = list(_texts(one.parts, kept))
         if one in kept or (one.is_namespace and inside):
+            if inside and not one.is_namespace:
+                inside[-1] = inside[-1].rstrip("\n") + "\n"
             yield from (one.text, *inside, one.end)
 
 
