@@ -57,8 +57,11 @@ TIMEOUT_S = 900
 MAGIC = "%%kernel "
 # What a call takes on a GPU, roughly: nvcc for a variant, measuring, the simulator.
 SECONDS_OF = {
-    "lab.tune(": 60,
     "lab.variant(": 10,
+    MAGIC: 10,
+    "lab.exercises.": 10,
+    "lab.experiments.": 5,
+    "lab.tune(": 5,
     "lab.bench(": 4,
     "lab.trace(": 1,
     "lab.check(": 1,
