@@ -190,6 +190,17 @@ def test_a_run_that_is_cut_is_cut_between_steps():
     assert sum(len(steps) for steps in run.warps) * 32 == len(journal.own)
 
 
+def test_rows_are_in_the_order_in_which_warps_took_turns():
+    """A judge tells by it which of two warps was first; `own` has them thread by thread."""
+    journal = sim.events("sgemm_03c_square_per_thread", 128, 128, 64).events()
+    warps = journal.rows["thread"] // 32
+    assert np.count_nonzero(np.diff(warps)) > warps.max() + 1
+    assert (np.diff(journal.own["thread"].astype(int)) >= 0).all()
+    for thread in (0, 100):
+        mine = journal.rows[journal.rows["thread"] == thread]
+        assert (mine == journal.threads()[thread]).all()
+
+
 def test_the_count_of_an_mbarrier_is_in_the_journal():
     """Of four stages: one thread fills each, and two warpgroups empty it."""
     journal = sim.events("wgmma_03_producer", 128, 256, 256).events()

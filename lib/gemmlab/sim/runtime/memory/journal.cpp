@@ -95,11 +95,7 @@ void Journal::take(Journal& other) {
 }
 
 void Journal::copy(JournalRow* rows, u32* words) const {
-  const auto group = [](const JournalRow& row) { return row.block ? MAX_THREADS : row.thread; };
-  std::vector<size_t> next(MAX_THREADS + 2);
-  for (const JournalRow& row : rows_) ++next[group(row) + 1];
-  for (u32 n = 1; n < next.size(); ++n) next[n] += next[n - 1];
-  for (const JournalRow& row : rows_) rows[next[group(row)]++] = row;
+  std::copy(rows_.begin(), rows_.end(), rows);
   std::copy(words_.begin(), words_.end(), words);
 }
 

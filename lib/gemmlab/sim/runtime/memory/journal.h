@@ -22,6 +22,7 @@ struct JournalRow {
   u8 kind;   // an Op, or a Mark behind all of them
   u8 width;  // bytes; of a mark those of its value
 };
+static_assert(sizeof(JournalRow) == 20, "as NumPy reads it");
 
 // sim/abi.py has the fields in this order.
 struct JournalSize {
@@ -40,7 +41,6 @@ class Journal {
   bool is_whole() const { return whole_; }
   bool has_values() const { return whole_ && values_; }
   JournalSize size() const { return {rows_.size(), words_.size(), is_cut_}; }
-  // Puts block 0's rows first, thread by thread, each thread's in its order.
   void copy(JournalRow* rows, u32* words) const;
 
  private:
