@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass
-from functools import cached_property
 
 from .. import measurements
 from ..core import arguments
@@ -158,13 +157,8 @@ class Strip:
 
     def _passed(self, step: str) -> bool:
         """Whether a step is taught in a chapter before this one."""
-        order, teacher = self._order, chapter_of(step)
+        order, teacher = way.names() or tuple(TEACHING), chapter_of(step)
         return teacher in order and order.index(teacher) < order.index(self.place.name)
-
-    @cached_property
-    def _order(self) -> list[str]:
-        """The chapters as they follow each other."""
-        return [one.name for one in way.course()] or list(TEACHING)
 
 
 _STYLE = """<style>
