@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gemmlab import widgets
+from gemmlab.widgets.shared import base
 from gemmlab.widgets.shared.base import Widget, style_text
 from gemmlab.widgets.shared.lean import lean_script
 from gemmlab.widgets.shared.used import used_only
@@ -68,6 +69,19 @@ def test_a_lean_script_says_the_same(node):
     assert said(lean) == said(SCRIPT) != b""
     assert "comment" not in lean and "doubled" not in lean
     assert len(lean.splitlines()) < len(SCRIPT.splitlines()) - 4
+
+
+def test_a_text_is_put_together_when_it_is_asked_for(monkeypatch):
+    """traitlets asks a class that is being made for all of its attributes."""
+    made = []
+    monkeypatch.setattr(base, "module_text", made.append)
+
+    class Late(Widget):
+        _script = "bank_map/widget.js"
+
+    assert made == []
+    _ = Late._esm
+    assert made == ["bank_map/widget.js"]
 
 
 def test_a_style_sheet_is_its_widgets_alone():

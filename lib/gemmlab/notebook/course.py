@@ -136,7 +136,12 @@ def chapter(name: str) -> Chapter:
 
 def course() -> tuple[Chapter, ...]:
     """All chapters in the order of the book's contents; none without a checkout."""
-    return tuple(chapter(name) for name in _parts() if name in CHAPTERS)
+    return tuple(map(chapter, names()))
+
+
+def names() -> tuple[str, ...]:
+    """Theirs, for which no chapter is read."""
+    return tuple(name for name in _parts() if name in CHAPTERS)
 
 
 def minutes(chapters: Iterable[Chapter]) -> int:

@@ -157,8 +157,7 @@ class Strip:
 
     def _passed(self, step: str) -> bool:
         """Whether a step is taught in a chapter before this one."""
-        order = [one.name for one in way.course()] or list(TEACHING)
-        teacher = chapter_of(step)
+        order, teacher = way.names() or tuple(TEACHING), chapter_of(step)
         return teacher in order and order.index(teacher) < order.index(self.place.name)
 
 

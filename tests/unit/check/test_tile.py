@@ -9,6 +9,8 @@ from gemmlab import exercises
 from gemmlab.check.tile import misfit
 from gemmlab.notebook import cell as cells
 
+pytestmark = pytest.mark.slow
+
 TILED = """\
 __global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
   __shared__ float sA[32][32], sB[32][32];

@@ -93,11 +93,22 @@ class _Text:
 
     def __get__(self, widget: Widget | None, owner: type[Widget]) -> str:
         """That of the class which names the files; anywidget makes one for every instance."""
+        if not owner.__dict__.get("_is_made"):
+            return ""
         names: Any = next(one for one in owner.__mro__ if "_script" in one.__dict__)
         return self._of(names) if names._script else ""
 
 
-class Widget(anywidget.AnyWidget):
+class _Late(traitlets.MetaHasTraits):
+    """The class of the widgets' classes. When one is made, traitlets asks it for all attributes."""
+
+    def setup_class(self, classdict: dict[str, Any]) -> None:
+        """As traitlets' own, which does not look at the values of texts."""
+        super().setup_class(classdict)
+        self._is_made = True
+
+
+class Widget(anywidget.AnyWidget, metaclass=_Late):
     """Base of the widgets: a subclass names its files and says what it shows.
 
     `config` is what never changes, `state` what the reader moves; both are plain data.
