@@ -97,8 +97,8 @@ def flat(kernel: str | KernelSpec | Program, *, whole: bool = False) -> Flat:
     each header comes once, where it is included first, below a line with its name, and CUDA's and
     the system's headers are enough to compile it.
 
-    kernel: a name, a variant or a spec. Raises UnknownKernelError, and BackendError if the kernels
-    are missing.
+    kernel: a name, a variant or a spec. Raises UnknownKernelError, ArgumentError for a `whole`
+    that is no bool, and BackendError if the kernels are missing.
     """
     step, everything = program(kernel), flag("whole", whole)
     title = step.source.label or f"kernels/{step.spec.file}"

@@ -21,6 +21,7 @@ struct Box {
   static constexpr int SPARE = 8;
   static_assert(BOUND > 0, "{");
   int field = 0;
+  int padding;
   Box() : field(SIDE) {}
   void put() { field = WANTED; }
   void take() { field = OTHER; }
@@ -79,7 +80,16 @@ def test_what_the_kernel_does_not_reach_goes():
     _, (header, kernel) = reached((HEADER, KERNEL))
     for gone in ("unused", "OTHER", "take", "SPARE", "Not this one"):
         assert gone not in header
-    for kept in ("WANTED = 1", "AREA", "static_assert", "int field", "put()", "deep(int", "BOUND"):
+    for kept in (
+        "WANTED = 1",
+        "AREA",
+        "static_assert",
+        "int field",
+        "int padding",
+        "put()",
+        "deep(int",
+        "BOUND",
+    ):
         assert kept in header
     assert "mine = 1" in kernel and "launch(" not in kernel and "[body]" not in kernel
     assert kernel.startswith("namespace step {") and "}  // namespace step" in kernel

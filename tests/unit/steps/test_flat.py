@@ -96,7 +96,7 @@ def test_a_file_to_read_has_lines_of_the_whole_one_in_their_order(spec):
 @pytest.mark.parametrize("spec", registry.KERNELS, ids=lambda spec: spec.name)
 def test_in_a_file_to_read_everything_is_used(spec):
     code = without_comments(flat(spec).text)
-    functions = re.findall(r"^(?!\s)(?!.*__global__).*?(\w+)\(.*$(?=[^;]*?\{$)", code, re.MULTILINE)
+    functions = re.findall(r"^(?!\s)[^\n(=]*?(\w+)\([^;{}]*\{", code, re.MULTILINE)
     types = re.findall(r"^(?:struct|using) (\w+)", code, re.MULTILINE)
     for name in {*functions, *types} - {"__launch_bounds__"}:
         assert len(re.findall(rf"\b{name}\b", code)) > 1, name
