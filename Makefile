@@ -234,6 +234,7 @@ campaign: html mutants fuzz
 	$(PYTEST) -n 2 -m campaign tests
 	$(MAKE) --no-print-directory test-notebooks CELLS='--all-cells --cold-kernels'
 	$(if $(CORPUS),$(PY) -m tools.corpus --folder $(CORPUS))
+	$(if $(CORPUS),$(PY) -m tools.corpus.samples --folder $(CORPUS) --record)
 	$(if $(CORPUS),$(PY) -m tools.corpus.removed --folder $(CORPUS) --record)
 	$(if $(CORPUS),$(PY) -m tools.corpus.counters --folder $(CORPUS))
 

@@ -43,12 +43,12 @@ What is known of the others:
 """
 _SAMPLES = """## Whole programs: NVIDIA's samples
 
-The {count} samples that use only the runtime's functions and the language of kernels, as the list of
-javier-cabezas/cuda4cpu names them, at commit `{commit}` of {repository}: `python -m
-tools.corpus.samples` runs each with all of its files, unchanged. {passed} end with the result that they
-themselves check, and without a finding that is not expected. *Traced*: accesses are counted, and
-races looked for; the others run without (`--no-trace`). Seconds are those of a compilation and a run on two
-busy cores, without a GPU.
+The {count} samples that use only the runtime's functions and the language of kernels, as the list
+of javier-cabezas/cuda4cpu names them, at commit `{commit}` of {repository}:
+`python -m tools.corpus.samples` runs each with all of its files, unchanged. {passed} end with the
+result that they themselves check, and without a finding that is not expected. *Traced*: accesses
+are counted, and races looked for; the others run without (`--no-trace`). Seconds are those of
+compilation and run, on two cores that did other work as well, without a GPU.
 """
 
 

@@ -32,7 +32,7 @@ _HOOKS = tuple(f for f in FLAGS if f.startswith("--param=tsan") or "-fsanitize" 
 _FAST = (*(f for f in FLAGS if f != "-O1"), "-O2", "-fno-finite-loops")
 _UNSEEN = (*(f for f in _FAST if f not in _HOOKS), "-fsanitize=bounds")
 _HOST_SUFFIXES = (".cpp", ".cc", ".c")  # which nvcc gives to the host's compiler as they are
-_POLLS = re.compile(r"\bvolatile\b")
+_POLLS = re.compile(r"(?<!__shared__ )\bvolatile\b(?!\s+__shared__)")  # not of one block alone
 _PRELUDE = '#include <cuda_runtime.h>\n#include "gemmlab_sim/program_launch.h"\n'
 _PTX = '#include "gemmlab_sim/inline_ptx.h"\n'
 _MAIN = """
