@@ -226,6 +226,11 @@ def test_a_program_without_end_is_stopped(broken, monkeypatch):
     assert [f.kind for f in broken("endless").findings] == ["deadlock"]  # a poll
 
 
+def test_a_kernel_that_waits_for_the_host_leaves_the_run_incomplete(broken):
+    report = broken("host-waits")
+    assert report.status == 3 and any("a change by the host" in gap for gap in report.gaps)
+
+
 def test_without_a_trace_only_what_stops_a_kernel_is_found(broken):
     assert broken("race", trace=False).status == 0
     assert broken("assertion", trace=False).findings[0].fatal

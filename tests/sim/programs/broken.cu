@@ -52,6 +52,12 @@ int main(int argc, char** argv) {
     fine<<<1, 64>>>(x);
   }
   if (wanted == "endless") endless<<<1, 32>>>(reinterpret_cast<int*>(x));
+  if (wanted == "host-waits") {
+    int* latch;
+    cudaMallocHost(&latch, sizeof *latch);
+    endless<<<1, 32>>>(latch);
+    *latch = 1;
+  }
   if (wanted == "loop")
     for (volatile int forever = 1; forever;) {
     }

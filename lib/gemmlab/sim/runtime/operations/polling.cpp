@@ -26,7 +26,17 @@ bool has_changed(Fiber& fiber) {
   return bits_at(poll.address, poll.width) != poll.value;
 }
 
+// Memory that the host may write, too, may be about to change: on a device, the host goes on.
 void describe_poll(const Fiber& fiber, Finding& finding) {
+  const Poll& poll = *static_cast<const Poll*>(fiber.wait.operands);
+  const Arena::Buffer* buffer = arena.buffer_of(poll.address);
+  if (buffer && buffer->host_visible) {
+    finding.kind = Kind::NOT_SIMULATED;
+    finding.name =
+        "a wait for a change by the host, or by nobody: the host goes on only once the "
+        "kernel has ended";
+    return;
+  }
   const Turns& turns = fiber.worker->cluster().grid().turns;
   finding.number[0] = i64(turns.waiting());
   finding.number[1] = turns.resident();
