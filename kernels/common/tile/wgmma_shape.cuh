@@ -18,8 +18,9 @@ struct WgmmaShape {
   // The stages, the warps' buffers of C, the mbarriers.
   static constexpr int OUT = STAGES * STAGE_BYTES, BARS = OUT + WARPS * StoreRing<>::BYTES;
   static constexpr int SMEM_BYTES = BARS + Ring::BYTES;
-  // A block of 384 threads has 168 registers each at launch; one of 256 has all that there are.
+  // Whether the producer gives registers away: with one consumer there are enough.
   static constexpr bool GIVES = CONSUMERS == 2;
+  // A block of 384 threads has 168 registers each at launch.
   static constexpr int PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
   static_assert(PRODUCER_REGISTERS + 2 * CONSUMER_REGISTERS <= 3 * 168,
                 "else setmaxnreg waits for ever");
