@@ -1,8 +1,9 @@
 """Wrong answers and cheats, as data: what they change in a chapter's solution, and what is said.
 
-A file a chapter, `tests/unit/exercises/answers/<chapter>.toml`. `setup` runs first; then, for each
-answer, the cells of its exercise that are no stub and no solution, for what they define, and the
-cells of the solution with the answer's replacements in them. The last cell's value is the verdict.
+A file a chapter, `tests/unit/exercises/answers/<chapter>.toml`. The chapter's cells that hold the
+texts of `needs` run first, and `setup`; then, for each answer, the cells of its exercise that are
+no stub and no solution, for what they define, and the cells of the solution with the answer's
+replacements in them. The last cell's value is the verdict.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from IPython.core.interactiveshell import InteractiveShell
@@ -28,7 +30,10 @@ DATA = ROOT / "tests" / "unit" / "exercises" / "answers"
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that no judge may accept. cell: a kernel instead of the solution's."""
+    """An answer that no judge may accept. cell: a kernel instead of the solution's.
+
+    says: what the verdict has to contain; an error of Python's is none.
+    """
 
     chapter: str
     exercise: int
@@ -36,6 +41,7 @@ class Answer:
     replace: tuple[tuple[str, str], ...] = ()
     cell: str = ""
     cheat: bool = False
+    says: str = ""
     setup: str = ""
 
     def __str__(self) -> str:
@@ -49,8 +55,21 @@ def answers() -> list[Answer]:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         for one in data["answer"]:
             one["replace"] = tuple(map(tuple, one.get("replace", ())))
-            found.append(Answer(path.stem, setup=data.get("setup", ""), **one))
+            found.append(Answer(path.stem, setup=_setup(path.stem, data), **one))
     return found
+
+
+def _setup(chapter: str, data: dict[str, Any]) -> str:
+    """What runs before an exercise: code cells of the chapter, then the file's own code."""
+    needs = data.get("needs", ())
+    cells = json.loads(_notebook(chapter).read_text(encoding="utf-8"))["cells"] if needs else ()
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    first = [next(text for text in texts if need in text) for need in needs]
+    return "\n".join([*dict.fromkeys(first), data.get("setup", "")])
+
+
+def _notebook(chapter: str) -> Path:
+    return ROOT / "book" / f"{chapter}.ipynb"
 
 
 def solutions() -> list[tuple[str, int]]:
@@ -101,8 +120,7 @@ def _changed(texts: list[str], answer: Answer | None) -> list[str]:
 
 
 def _cells(chapter: str, exercise: int) -> list[chapters.Cell]:
-    path = ROOT / "book" / f"{chapter}.ipynb"
-    assert json.loads(path.read_text(encoding="utf-8"))["cells"]
+    assert json.loads(_notebook(chapter).read_text(encoding="utf-8"))["cells"]
     found = [one for one in chapters.exercises() if one.key == f"{chapter}/{exercise}"]
     cells = found[0].cells
     # The track's exercises stand in two places.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .block_order import block_order
 from .copies import copies
+from .expects import expects
 from .fragment import fragment_layout
 from .kernel import judge
 from .properties import (
@@ -43,6 +44,7 @@ __all__ = [
     "box_source",
     "copies",
     "cuts",
+    "expects",
     "fragment_layout",
     "judge",
     "mapping",

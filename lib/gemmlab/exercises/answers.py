@@ -1,8 +1,16 @@
-"""Answers of readers' functions, read strictly: a judge says what is wrong, it does not crash."""
+"""Answers of readers' functions, read strictly: a judge says what is wrong, it does not crash.
+
+What is compared are values of Python's own types, made from what the reader returned: an object
+that says of itself that it equals everything is no answer.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 Pair = tuple[int, int]
 
@@ -13,10 +21,41 @@ class WrongAnswerError(Exception):
 
 def whole(value: object) -> int:
     """`value` as an integer. Raises TypeError or ValueError unless it equals one and is no bool."""
-    number = int(value)  # type: ignore[call-overload]  # whatever a reader returned
-    if isinstance(value, bool) or value != number:
+    number = int(_scalar(value))
+    if value != number:
         raise TypeError
     return int(number)
+
+
+def real(value: object) -> float:
+    """`value` as a float. Raises TypeError or ValueError unless it is a finite number."""
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError
+    number = float(_scalar(value))
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def truth(value: object) -> bool:
+    """`value`, Python's or NumPy's True or False. Raises TypeError for everything else."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return bool(value)
+
+
+def words(value: object) -> str:
+    """`value` as a plain string. Raises TypeError unless it is one."""
+    if not isinstance(value, str):
+        raise TypeError
+    return str.__str__(value)
+
+
+def _scalar(value: Any) -> Any:
+    """`value`, unless it is a truth value or an array, which int() and float() would take."""
+    if isinstance(value, (bool, np.bool_)) or getattr(value, "ndim", None):
+        raise TypeError
+    return value
 
 
 def pair(value: object) -> Pair:

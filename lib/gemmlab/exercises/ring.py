@@ -8,6 +8,7 @@ from itertools import product
 from ..core.errors import BuildError
 from ..experiments.ring import try_ring
 from ..layouts.mbarrier.model import Mbarrier
+from .expects import expects
 from .verdict import Verdict
 
 Rule = Callable[[int, int, int, int], tuple[int, int, int]]
@@ -17,6 +18,7 @@ _LOOPS, _TILES_OF_C = (4, 3, 6, 7), 6  # tiles along k; of C, one after the othe
 _RUNS = tuple(product((2, 3, 4), (2, 4), (1, 5, 9)))  # stages, warps, tiles
 
 
+@expects("stage, parity, parity")
 def parities(rule: Rule) -> Verdict:
     """Judge `rule(c, k, tiles, stages)` for a block that computes tile after tile of C in one ring.
 
@@ -25,10 +27,7 @@ def parities(rule: Rule) -> Verdict:
     """
     for stages, tiles, c in product(_RINGS, _LOOPS, range(_TILES_OF_C)):
         for k in range(tiles):
-            try:
-                stage, full, empty = (int(value) for value in rule(c, k, tiles, stages))
-            except (TypeError, ValueError):
-                return Verdict(False, "the function must return (stage, parity, parity).")
+            stage, full, empty = rule(c, k, tiles, stages)
             if problem := _problem(c * tiles + k, stages, stage, full, empty):
                 where = f"{stages} stages, {tiles} tiles along k, tile {c} of C, k tile {k}"
                 return Verdict(False, f"{where}: {problem}")

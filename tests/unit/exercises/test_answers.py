@@ -31,6 +31,7 @@ def test_each_exercise_has_three_wrong_answers_and_two_cheats():
 def test_is_not_accepted(answer: Answer):
     said = verdict(answer.chapter, answer.exercise, answer)
     assert not said.solved, said
+    assert answer.says in f"{said}", said
     assert "does not stand in" not in said.message, said
 
 
