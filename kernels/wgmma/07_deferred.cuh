@@ -44,7 +44,8 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   if (threadIdx.x == 0) {
     prefetch_maps(maps, k_tiles > 0, out.by_engine);  // by_engine: TMA stores C
     // A stage is full when its bytes and the producer's arrival have come, and empty when each
-    // consumer of both blocks has arrived: the other block's multicast writes into it, too.
+    // consumer warpgroup of both blocks has arrived: the other block's multicast writes into it,
+    // too.
     ring.init(S::CLUSTER * S::CONSUMERS);
   }
   cluster_sync();  // both blocks have their mbarriers
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
         }
       }
     }
-    __syncwarp();
+    __syncwarp();  // the whole warp comes to the cluster's barrier
     // [/produce]
   } else {
     // [consume]
@@ -79,13 +80,13 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     LateStore<TC, S::BN / 2> late(
         StoreRing<>(smem_addr(smem) + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES), &maps.c);
     for (int t = cluster; t < rows * columns; t += clusters) {
-      // The k tile in the ring's next stage. used_addr: of the stage of the k tile before.
-      uint32_t used_addr = 0;
+      uint32_t used_addr = 0;  // of the empty mbarrier of the k tile before
+      // Multiplies the k tile in the ring's next stage, and does `meanwhile` beside its products.
       auto multiply = [&](int k_tile, auto meanwhile) {
         ring.wait_full();                     // its TMA loads have arrived
         sums.start(ring.offset, k_tile > 0);  // starts its products, and does not wait for them
         meanwhile();
-        wgmma_wait<1>();                     // the products of the k tile before are done,
+        wgmma_wait<1>();                     // those of the k tile before, if any, are done,
         if (k_tile > 0) release(used_addr);  // so the producer may refill its stage
         used_addr = ring.empty_addr();
         ring.next();
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
 #pragma unroll
           for (; k_tile < late.PIECES; ++k_tile) multiply(k_tile, [&] { late.put(k_tile); });
         } else {
-          late.put_all();
+          late.put_all();  // too few k tiles to store it beside them
         }
       }
 #pragma unroll 1

@@ -2,7 +2,8 @@
 #pragma once
 #include "warpgroup_store.cuh"
 
-// COUNT sums of each thread as COUNT / 2 registers of 16-bit pairs, until their pieces have gone.
+// COUNT sums of each thread, packed into COUNT / 2 registers of 16-bit pairs until they are stored,
+// piece by piece. A piece is 32 sums of each thread: 16 rows x 64 columns of a warp.
 template <class TC, int COUNT, class Ring = StoreRing<>>
 struct LateStore {
   static constexpr int PIECES = COUNT / 32;  // of 64 columns

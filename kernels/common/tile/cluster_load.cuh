@@ -5,7 +5,7 @@
 
 // The block's rows of A, from `row` on, and its share of the boxes of B, from column `col` on,
 // multicast into all blocks of the cluster. Both from k on, into the stage at to_addr; full_addr:
-// of its mbarrier, which has been told STAGE_BYTES.
+// of its mbarrier, which already expects STAGE_BYTES.
 template <class S>
 __device__ __forceinline__ void load_tiles(const GemmMaps& maps, uint32_t to_addr,
                                            uint32_t full_addr, int row, int col, int k, int rank) {

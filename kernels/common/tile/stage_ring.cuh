@@ -15,7 +15,8 @@ struct StageRing {
   uint32_t parity = 0;
 
   __device__ explicit StageRing(uint32_t bar_addr) : bar_addr(bar_addr) {}
-  // One thread calls it before a barrier of the block. arrivals: how many make a stage empty.
+  // One thread calls it, before a barrier of all that use the ring. arrivals: how many make a stage
+  // empty.
   __device__ void init(int arrivals) const {
     for (int i = 0; i < STAGES; ++i) {
       mbarrier_init(bar_addr + i * 8, 1);  // the producer, which also says how many bytes come

@@ -27,7 +27,7 @@ struct WarpgroupTile {
   using Sums = float[HEIGHT * BN / 2];
   __device__ __forceinline__ Sums& all() { return reinterpret_cast<Sums&>(acc); }
   // Starts the products of a k tile, as a group of wgmma. offset: of its stage, in bytes.
-  // adds: to the sums; else these begin with it.
+  // adds: the products are added to the sums; else they replace them.
   __device__ __forceinline__ void start(int offset, bool adds) {
     wgmma_fence();
 #pragma unroll
