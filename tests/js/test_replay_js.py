@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import needs
 import pytest
@@ -69,3 +70,15 @@ def test_a_box_shows_its_first_values(ask):
     for box, (*_, values) in zip(boxes, found, strict=True):
         assert values == [_values(values_of, box, address, 2) for address in box.addresses]
         assert len(values[0]) == 8 and None not in values[0]
+
+
+def test_a_warp_that_does_nothing_has_ended(ask):
+    """One between others, as where a kernel divides the work among its warps."""
+    trace = sim.trace("sgemm_02_coalesced", 32, 32, 8, journal=True)
+    journal = trace.events()
+    others = replace(journal, rows=journal.rows[journal.rows["thread"] // 32 != 2])
+    widget = Replay(replace(trace, journal=others), warp=2)
+    assert "warp 2: has nothing to do" in widget.summary() and widget.figure()
+    ((first, idle),) = ask([("replay", {"config": widget.config, "at": [(0, 0), (2, 0)]})])
+    assert first[0] > 0 and len(first[3]) == 32
+    assert (idle[0], idle[3]) == (0, [])

@@ -90,6 +90,11 @@ def test_nothing_to_run_has_a_status(known, tmp_path):
     assert tool.main(given, known("")) == tool.NOTHING_RUN
 
 
+def test_a_checkout_that_is_missing_is_told_how_to_get(known, tmp_path, capsys):
+    assert tool.main(["--folder", str(tmp_path / "empty")], known("")) == tool.NOTHING_RUN
+    assert "git clone https://github.com/someone/samples" in capsys.readouterr().out
+
+
 def test_a_key_that_is_not_known_is_refused(known):
     with pytest.raises(ValueError, match="racy has expects"):
         tool.samples(known("expects = 1"))

@@ -70,6 +70,21 @@ def test_no_variable_is_named_that_gets_its_value_in_time(product):
     assert lab.check(made(body, block=(32, 8)), SHAPES, "cpu").findings == ()
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "  float last; float more = 0, sum;\n",
+        "  float " + ", ".join(f"v{n}" for n in range(9)) + ";\n  float last, sum;\n",
+    ],
+    ids=["beside one with a value", "behind many others"],
+)
+def test_nothing_is_named_in_place_of_a_variable_that_is_not_found(declared):
+    body = SUM.replace("  float last, sum = 0;\n", declared)
+    assert body != SUM
+    report = lab.check(made(body, block=(32, 8)), SHAPES, "cpu")
+    assert report.verdict == "wrong" and report.findings == ()
+
+
 def test_where_c_is_huge_for_another_reason_nothing_is_named():
     body = SUM.replace("sum = 0", "sum = 2e38f")
     assert not lab.trace(made(body, block=(32, 8)), 16, 64, 8).findings

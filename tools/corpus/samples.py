@@ -30,7 +30,8 @@ from gemmlab.gpu.telemetry import commit
 from gemmlab.sim.program.blockers import NotRunnableError
 
 from .. import command
-from .__main__ import AS_EXPECTED, DIFFERENT, NOTHING_RUN
+from .__main__ import AS_EXPECTED, DIFFERENT, NOTHING_RUN, checkouts
+from .cases import Repository
 
 LIST = Path(__file__).with_name("samples.toml")
 RECORD = Path(__file__).with_name("samples.json")
@@ -55,7 +56,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a run. outcome: PASSED, or what was in its way. seconds: of the run alone."""
+    """What came of it. outcome: PASSED, or what was in its way. seconds: to compile and run it."""
 
     outcome: str
     launches: int = 0
@@ -171,6 +172,8 @@ def main(given: list[str] | None = None, file: Path = LIST, recorded: Path = REC
     parser.add_argument("--record", action="store_true", help="write samples.json")
     chosen = parser.parse_args(given)
     known = samples(file)
+    if not any(checkouts([Repository(known.repository, known.commit, ())], chosen.folder)):
+        return NOTHING_RUN
     repository = (chosen.folder / known.repository).resolve()
     got: dict[str, Result] = {}
     different = 0

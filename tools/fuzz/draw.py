@@ -1,4 +1,4 @@
-"""A random launch of a step: a shape near its limits, types, factors, addresses, layout."""
+"""A random launch of a step: a shape near its limits, factors, addresses, layout, the machine."""
 
 from __future__ import annotations
 

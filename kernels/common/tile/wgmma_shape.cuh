@@ -23,7 +23,7 @@ struct WgmmaShape {
   // A block of 384 threads has 168 registers each at launch.
   static constexpr int PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
   static_assert(PRODUCER_REGISTERS + 2 * CONSUMER_REGISTERS <= 3 * 168,
-                "else setmaxnreg waits for ever");
+                "more than the 168 that 384 threads begin with: setmaxnreg waits for ever");
   static_assert(WM % 64 == 0 && BN % 64 == 0 && CONSUMERS <= 2, "whole instructions and boxes");
   static_assert(STAGE_BYTES % 1024 == 0 && SMEM_BYTES <= 232448, "the swizzle's pattern, an SM");
 };

@@ -70,14 +70,15 @@ def _depth(handle: Kernel) -> str:
     text = without_comments(handle.source.path.read_text())
     if spec.tile[2] > 1 or spec.multiple_of[2] > 1 or "__shared__" not in text:
         return ""
-    M, N = (math.lcm(n, m) for n, m in zip(spec.tile[:2], spec.multiple_of[:2], strict=True))
+    BM, BN, _ = spec.tile
+    M, N = (math.lcm(n, m) for n, m in zip((BM, BN), spec.multiple_of[:2], strict=True))
     whole, ragged = (_is_right(handle, M, N, K) for K in _DEPTHS)
     if not whole or ragged:
         return ""
     return (
         f"--tile has no third number, so K may be any; the kernel is right at K={_DEPTHS[0]}, and "
         f"not at K={_DEPTHS[1]}. If its loop takes k in steps of 32, say --tile "
-        f"{M}x{N}x32; K is then a multiple of 32"
+        f"{BM}x{BN}x32; K is then a multiple of 32"
     )
 
 

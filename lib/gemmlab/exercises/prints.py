@@ -9,7 +9,7 @@ from ..run.kernel import Kernel
 from ..steps import patch
 from ..steps.text import without_comments
 
-_PRINT = re.compile(r"\b(?:std::|::)?printf\s*\(")
+_PRINT = re.compile(r"(?<![\w:])(?:::)?(?:std::)?printf\s*\(")
 _STRING = re.compile(r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])+'")
 
 

@@ -6,15 +6,17 @@ IPython calls `first` with the lines of each cell before it looks for magics.
 from __future__ import annotations
 
 import ast
+import re
 
 _MAGICS = ("%%kernel", "%%cuda")
 _COMMENTS = ("#", "//")
+_DIRECTIVE = re.compile(r"#(?:include|define|pragma)\b")  # of C++: kept as it is
 
 
 def first(lines: list[str]) -> list[str]:
-    """The lines of a cell, with the magic in front if only comments stand above it.
+    """The lines of a cell, with the magic in front if only comments or directives stand above it.
 
-    The comments then stand below it, for C++, so that all other lines keep their numbers. Raises
+    These then stand below it, as C++ has them, so that all other lines keep their numbers. Raises
     SyntaxError, which IPython shows, if Python stands above it.
     """
     at = next((i for i, line in enumerate(lines) if _is_magic(line)), 0)
@@ -22,9 +24,8 @@ def first(lines: list[str]) -> list[str]:
     if not at or _is_magic(lines[0]) or lines[0].startswith("%%"):
         return lines
     if all(not line or line.startswith(_COMMENTS) for line in above):
-        turned = [f"// {line.lstrip('#/ ')}".rstrip() + "\n" if line else "\n" for line in above]
-        return [lines[at], *turned, *lines[at + 1 :]]
-    if _is_python("\n".join(above)):
+        return [lines[at], *(f"{_for_cpp(line)}\n" for line in above), *lines[at + 1 :]]
+    if _is_python("".join(lines[:at])):
         magic = lines[at].split()[0]
         raise SyntaxError(
             f"{magic} stands in line {at + 1} of the cell and has to be its first line; put what "
@@ -35,6 +36,12 @@ def first(lines: list[str]) -> list[str]:
 
 def _is_magic(line: str) -> bool:
     return bool(line.strip()) and line.split()[0] in _MAGICS and line.startswith("%%")
+
+
+def _for_cpp(line: str) -> str:
+    if not line or _DIRECTIVE.match(line):
+        return line
+    return f"// {line.lstrip('#/ ')}".rstrip()
 
 
 def _is_python(text: str) -> bool:

@@ -140,7 +140,7 @@ def course() -> tuple[Chapter, ...]:
 
 
 def names() -> tuple[str, ...]:
-    """Theirs, for which no chapter is read."""
+    """The names of all chapters in that order; reads no chapter."""
     return tuple(name for name in _parts() if name in CHAPTERS)
 
 

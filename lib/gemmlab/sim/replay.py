@@ -85,7 +85,10 @@ class Steps:
         return (self[number] for number in range(len(self)))
 
     def at(self, tick: int) -> Step:
-        """The step that the warp makes, or waits in, at a tick: the last that has begun."""
+        """The step that the warp makes, or waits in, at a tick: the last that has begun.
+
+        A warp without steps has none: IndexError.
+        """
         return self[max(0, int(np.searchsorted(self.tick, tick, side="right")) - 1)]
 
 
@@ -272,7 +275,9 @@ def _requests_of(events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for thread, begin, count in zip(*map(np.ndarray.tolist, (threads, first, counts)), strict=True):
         own[thread % WARP] = what[begin : begin + count], address[begin : begin + count]
     rows = list(_requests([what.tolist() for what, _ in own], [at.tolist() for _, at in own]))
-    return np.array([one for one, _ in rows]), np.array([lanes for _, lanes in rows])
+    what, addresses = [one for one, _ in rows], [lanes for _, lanes in rows]
+    # A warp may do nothing that is recorded: then it has columns without rows.
+    return np.array(what, np.int64), np.array(addresses, np.int64).reshape(-1, WARP)
 
 
 def _requests(whats: list[list[int]], lanes: list[list[int]]) -> Iterator[tuple[int, list[int]]]:

@@ -2,7 +2,8 @@
 
 No instruction tells: a register that nobody has written holds something. So a reader's kernel is
 compiled with a pattern in such variables, and if C looks wrong, once more with zeros: what makes a
-difference is read before it is written. Which variable it is, more such builds tell.
+difference is read before it is written. Which variable it is, more such builds tell, in which the
+text gives variables a value: all that it declares without one, and all but one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.errors import BuildError
+from ..core.errors import BuildError, LaunchError
 from ..core.layout import PLAIN
 from ..steps import patch
 from ..steps.program import Program
@@ -72,40 +73,46 @@ def unset_variable(
     if program.source.trusted or not build.knows_fills():
         return None
     source = source_of(program, precision, layout)
-    text = source.path.read_text()
-    declared = _declarations(program, text)
-    if not declared or run(ApartModule(source)) != made:  # else C is another one each time
+    declared = _declarations(program, source.path.read_text())
+    if not declared or _ran(source, run) != made:  # else C is another one each time
         return None
-    zeros = run(ApartModule(replace(source, fill="zero")))
-    if zeros == made:
+    if _ran(replace(source, fill="zero"), run) in (None, made):
         return None
-    shown = (one for one in declared if _alone(program, source, text, declared, one, run) != zeros)
-    return _finding(source.path, next(shown, declared[0]))
+    # The one that counts may be none of those that are found in the text.
+    settled = _with_zeros(program, source, declared, run)
+    if settled in (None, made):
+        return None
+    for one in declared[:_MOST]:
+        others = [other for other in declared if other is not one]
+        if _with_zeros(program, source, others, run) not in (None, settled):
+            return _finding(source.path, one)
+    return None
 
 
-def _alone(
+def _ran(source: SimSource, run: Callable[[SimModule], bytes]) -> bytes | None:
+    """C; None if it does not compile, or its launcher does not launch."""
+    try:
+        return run(ApartModule(source))
+    except (BuildError, LaunchError):
+        return None
+
+
+def _with_zeros(
     program: Program,
     source: SimSource,
-    text: str,
     declared: list[_Declared],
-    one: _Declared,
     run: Callable[[SimModule], bytes],
 ) -> bytes | None:
-    """C if all declared variables but those of `one` begin with 0; None where that has no sense."""
-    if len(declared) == 1:
-        return None
-    for other in reversed(declared):
-        if other is not one:
-            text = f"{text[: other.end]} = {{}}{text[other.end :]}"
+    """C if these variables begin with 0, and all others with the pattern."""
+    text = source.path.read_text()
+    for one in reversed(declared):
+        text = f"{text[: one.end]} = {{}}{text[one.end :]}"
     path = patch.keep(text, f"kernels/{program.spec.file}")
-    try:
-        return run(ApartModule(replace(source, path=path)))
-    except BuildError:
-        return None
+    return _ran(replace(source, path=path), run)
 
 
 def _declarations(program: Program, text: str) -> list[_Declared]:
-    """Of the lines that a reader has written, the first ones."""
+    """Those on lines that a reader has written, in the order of the text."""
     code, found = without_comments(text), []
     for match in _DECLARATION.finditer(code):
         line = code.count("\n", 0, match.start("type")) + 1
@@ -117,7 +124,7 @@ def _declarations(program: Program, text: str) -> list[_Declared]:
         start = match.start("names")
         for name in re.finditer(_NAME, match["names"]):
             found.append(_Declared(line, match["type"], name[0], start + name.end()))
-    return found[:_MOST]
+    return found
 
 
 def _is_own(program: Program, line: int) -> bool:

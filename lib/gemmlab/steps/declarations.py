@@ -48,7 +48,7 @@ class Declaration:
 
     @cached_property
     def is_namespace(self) -> bool:
-        """Whether it is a namespace, which is as transparent as no namespace."""
+        """Whether it is a namespace: what it contains counts as if it stood outside of one."""
         return bool(self.end) and bool(_NAMESPACE.match(self.code))
 
     @cached_property
@@ -58,7 +58,7 @@ class Declaration:
 
     @cached_property
     def is_field(self) -> bool:
-        """Whether it is a variable of each object of a class: an object is not one without it."""
+        """Whether each object of its class has it: without it the object would be another one."""
         declared = not self.end and not self._function and not _alias(self.code)
         return self.member and declared and "static" not in self.code
 

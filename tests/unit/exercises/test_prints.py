@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gemmlab import exercises
 from gemmlab.exercises.prints import without_prints
 from gemmlab.notebook import cell as cells
 from gemmlab.run.kernel import kernel
+from gemmlab.steps import patch
 
 BODY = """\
 __global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
@@ -49,6 +52,14 @@ def test_what_stands_beside_a_print_stays_and_keeps_its_line():
     assert "sum += A[0], (0)\n;\n    for" in text
     assert text.count("\n") == mine.source.path.read_text().count("\n")
     assert not exercises.rung(mine, 3).solved
+
+
+@pytest.mark.parametrize("name", ["printf", "::printf", "std::printf", "::std::printf"])
+def test_a_print_goes_with_its_namespace(name):
+    mine = cells.make("mine", BODY, None, OPTIONS).kernel
+    path = patch.keep(BODY.replace("printf(", f"{name}(", 1), f"kernels/{mine.spec.file}")
+    text = without_prints(replace(mine, source=replace(mine.source, path=path)))
+    assert "if (x + y == 0) (0)\n;" in text.source.path.read_text()
 
 
 def test_a_text_that_prints_nothing_and_a_step_stay_the_same_kernel():

@@ -478,9 +478,17 @@ def test_a_comment_may_stand_above_the_magic(shell, comment):
     assert f"line {line} of the cell: 'nothing'" in str(outcome.error_in_exec)
 
 
-def test_python_above_the_magic_is_told_where_to_go(shell):
-    outcome = shell.run_cell("size = 32\n" + ABOVE)
-    assert "%%kernel stands in line 2 of the cell and has to be its first line" in str(
+def test_an_include_above_the_magic_stays_one():
+    """The hint on the header of a PTX function says to write it above the kernel."""
+    lines = ["# copies\n", "#include <ptx/cp_async.cuh>\n", "%%kernel mine\n", "int x;\n"]
+    assert below.first(lines) == [lines[2], "// copies\n", lines[1], lines[3]]
+
+
+@pytest.mark.parametrize("above", ["size = 32\n", "if True:\n    size = 32\n"])
+def test_python_above_the_magic_is_told_where_to_go(shell, above):
+    outcome = shell.run_cell(above + ABOVE)
+    line = 1 + above.count("\n")
+    assert f"%%kernel stands in line {line} of the cell and has to be its first line" in str(
         outcome.error_before_exec
     )
 

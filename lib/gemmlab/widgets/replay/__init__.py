@@ -73,9 +73,10 @@ class Replay(Widget):
             state={"warp": warp, "tick": tick},
         )
 
-    def _now(self) -> Step:
-        """The step of the shown warp at the shown tick."""
-        return self._run.warps[self.state["warp"]].at(self.state["tick"])
+    def _now(self) -> Step | None:
+        """The step of the shown warp at the shown tick; None of a warp that does nothing."""
+        steps = self._run.warps[self.state["warp"]]
+        return steps.at(self.state["tick"]) if len(steps) else None
 
     def summary(self) -> str:
         """The shown warp's step in words."""
@@ -90,6 +91,8 @@ class Replay(Widget):
         step = self._now()
         figure = new_figure(3.8, 3.2)
         figure.text(0.02, 0.97, f"Warp {self.state['warp']}, {words(step)}", fontsize=8, va="top")
+        if step is None:
+            return figure
         memory = SHARED if ".shared" in KINDS[step.kind] or "matrix" in KINDS[step.kind] else GLOBAL
         if not KINDS[step.kind].startswith("mark"):
             for lane, address in enumerate(step.addresses):
@@ -99,8 +102,10 @@ class Replay(Widget):
         return figure
 
 
-def words(step: Step) -> str:
+def words(step: Step | None) -> str:
     """A step in words, as far as it says itself what it costs."""
+    if step is None:
+        return "has nothing to do"
     kind = KINDS[step.kind]
     where = f"line {step.line}" if step.line else "a header"
     if kind.startswith("mark"):

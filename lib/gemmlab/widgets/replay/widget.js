@@ -67,9 +67,14 @@ export function stepAt(rows, tick) {
   return low;
 }
 
+// Of a warp that does nothing.
+const NO_STEP = { name: "", mark: true, line: 0, epoch: 0, width: 0, ended: true, waits: false,
+  left: 0, addresses: [], memory: "shared" };
+
 // A step with its addresses, and whether its warp still waits in it or has ended.
 export function stepOf(run, warp, tick) {
   const rows = run.warps[warp];
+  if (!rows.length) return NO_STEP;
   const at = FIELDS * stepAt(rows, tick);
   const [request, base, begins, until, epoch] = rows.slice(at, at + FIELDS);
   const [kind, line, width, shape] = run.requests[request];
