@@ -72,6 +72,13 @@ lab.exercises.box_source(source)""",
     "exercises.copies": "lab.exercises.copies(lambda t: (t // 8, t % 8), row_bytes=128)",
     "exercises.arrivals": "lab.exercises.arrivals(8)",
     "exercises.cuts": "lab.exercises.cuts()",
+    "exercises.expects": """\
+@lab.exercises.expects("row, column")
+def judge(place):
+    return lab.exercises.Verdict(place(9) == (1, 1), "9 is in row 1.")
+
+
+judge(lambda i: i // 8)""",
     "exercises.fragment_layout": """\
 lab.exercises.fragment_layout(lambda lane, register, half: (lane // 4, lane % 4 * 2 + half))""",
     "exercises.judge": """\

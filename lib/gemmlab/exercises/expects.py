@@ -35,11 +35,12 @@ _COUNTS = ("no", "one", "two", "three", "four", "five", "six")
 def expects(names: str, kind: str = "integer", *, listed: bool = False) -> Callable[[Judge], Judge]:
     """A decorator for a judge that a chapter defines: it gets plain values of that kind only.
 
+    Any other answer, such as an object that is equal to everything, gets a verdict that says what
+    is expected, and so does a value that the library refuses.
+
     names: what the reader's function returns, "row, column" for a tuple of two values. kind:
     "integer", "number", "truth" or "text". listed: the answer is no function, but a list of such
-    tuples. An answer that is something else, and what the library refuses, becomes a verdict that
-    says so; an object that is equal to everything is something else. Raises ArgumentError for an
-    unknown kind.
+    tuples. Raises ArgumentError for an unknown kind.
     """
     choice("kind", kind, tuple(_KINDS))
     expected = _Expected(tuple(names.split(", ")), _KINDS[kind])
