@@ -44,11 +44,12 @@ def _area(handle: Kernel) -> str:
     side = max(_SIDES * max(BM, BN), _LEAST)
     units = (math.lcm(n, m) for n, m in zip((BM, BN, 1), handle.spec.multiple_of, strict=True))
     M, N, K = (-(-side // unit) * unit for unit in units)
-    trace, bits = _run(handle, M, N, K, clusters=1)
-    written = bits != _UNWRITTEN[bits.itemsize]
-    rows, columns = (np.flatnonzero(written.any(axis=axis)) for axis in (1, 0))
+    rows, columns = _written(handle, M, N, K)
     made = len(rows), len(columns)
-    if any(found.fatal for found in trace.findings) or not len(rows) or made == (BM, BN):
+    if not len(rows) or made == (BM, BN):
+        return ""
+    # A block that takes tile after tile writes more of a larger C, and has no other tile.
+    if made != tuple(map(len, _written(handle, 2 * M, N, K))):
         return ""
     depth = f"x{BK}" * (BK > 1)
     return (
@@ -57,6 +58,16 @@ def _area(handle: Kernel) -> str:
         f"{_span(columns, 'columns')}; make the two agree: say {made[0]}x{made[1]}{depth}, or "
         "change what the kernel writes"
     )
+
+
+def _written(handle: Kernel, M: int, N: int, K: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows and the columns of C that the first block writes; none if that cannot be told."""
+    trace, bits = _run(handle, M, N, K, clusters=1)
+    written = bits != _UNWRITTEN[bits.itemsize]
+    several = any(launch.run > 1 for launch in trace.launches)  # blocks of a cluster
+    if several or any(found.fatal for found in trace.findings):
+        written[:] = False
+    return np.flatnonzero(written.any(axis=1)), np.flatnonzero(written.any(axis=0))
 
 
 def _span(of: np.ndarray, noun: str) -> str:

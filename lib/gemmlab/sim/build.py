@@ -128,7 +128,8 @@ def runtime(portable: bool = False, quietly: bool = False) -> Path:
         library, switch = work / f"{name}.so", work / "switch.o"
         with nullcontext() if quietly else busy(_ONCE):
             parts = _runtime_objects()
-            _run([*_compiling(flags), str(RUNTIME / _SWITCH), "-o", str(switch)], work)
+            compiling = _compiling(("-O2", *flags))
+            _run([*compiling, str(RUNTIME / _SWITCH), "-o", str(switch)], work)
             linking = ("-shared", "-Wl,-z,defs", f"-Wl,-soname,{name}.so", "-o", str(library))
             _run([compiler(), *flags, str(switch), *map(str, parts), *linking], work)
 

@@ -38,25 +38,29 @@ static float first(const float* memory) {
   return value;
 }
 
-// Two streams, the second of which begins after the first one's fill, and ends before its add.
+// Begins a capture of two streams: a = value, in the second one b = a, and then a += 2 * b.
+static void capture(cudaStream_t one, cudaStream_t two, float* a, float* b, float value) {
+  cudaEvent_t filled, copied;
+  CHECK(cudaEventCreate(&filled));
+  CHECK(cudaEventCreate(&copied));
+  CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+  fill<<<1, N, 0, one>>>(a, value);
+  CHECK(cudaEventRecord(filled, one));
+  CHECK(cudaStreamWaitEvent(two, filled, 0));
+  CHECK(cudaMemcpyAsync(b, a, N * sizeof(float), cudaMemcpyDeviceToDevice, two));
+  CHECK(cudaEventRecord(copied, two));
+  CHECK(cudaStreamWaitEvent(one, copied, 0));
+  add<<<1, N, 0, one>>>(a, b, 2);
+}
+
 static void test_capture(float* a, float* b) {
   cudaStream_t one, two;
-  cudaEvent_t filled, doubled;
   cudaGraph_t graph;
   cudaGraphExec_t exec;
   CHECK(cudaStreamCreate(&one));
   CHECK(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
-  CHECK(cudaEventCreate(&filled));
-  CHECK(cudaEventCreate(&doubled));
   CHECK(cudaMemset(a, 0, N * sizeof(float)));
-  CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
-  fill<<<1, N, 0, one>>>(a, 3);
-  CHECK(cudaEventRecord(filled, one));
-  CHECK(cudaStreamWaitEvent(two, filled, 0));
-  CHECK(cudaMemcpyAsync(b, a, N * sizeof(float), cudaMemcpyDeviceToDevice, two));
-  CHECK(cudaEventRecord(doubled, two));
-  CHECK(cudaStreamWaitEvent(one, doubled, 0));
-  add<<<1, N, 0, one>>>(a, b, 2);
+  capture(one, two, a, b, 3);
   cudaStreamCaptureStatus status;
   CHECK(cudaStreamIsCapturing(two, &status));
   expect(status == cudaStreamCaptureStatusActive, "a stream that waits takes part");
@@ -73,12 +77,18 @@ static void test_capture(float* a, float* b) {
   for (int round = 0; round < 2; ++round) CHECK(cudaGraphLaunch(exec, one));
   expect(first(a) == 9, "a captured graph");
 
-  // The same nodes with other values.
+  // The same nodes with another value, and then other nodes.
+  capture(one, two, a, b, 5);
+  CHECK(cudaStreamEndCapture(one, &graph));
+  cudaGraphExecUpdateResultInfo said;
+  CHECK(cudaGraphExecUpdate(exec, graph, &said));
+  CHECK(cudaGraphDestroy(graph));
+  CHECK(cudaGraphLaunch(exec, one));
+  expect(said.result == cudaGraphExecUpdateSuccess && first(a) == 15, "an update by its like");
   CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
   fill<<<1, N, 0, one>>>(a, 5);
   CHECK(cudaMemcpyAsync(b, a, N * sizeof(float), cudaMemcpyDeviceToDevice, one));
   CHECK(cudaStreamEndCapture(one, &graph));
-  cudaGraphExecUpdateResultInfo said;
   expect(cudaGraphExecUpdate(exec, graph, &said) == cudaErrorGraphExecUpdateFailure &&
              said.result == cudaGraphExecUpdateErrorTopologyChanged,
          "an update by another graph");
@@ -202,6 +212,26 @@ static void test_conditions(float* a, float* b) {
     CHECK(cudaGraphLaunch(exec, stream));
     expect(first(a) == expected[round], "conditions");
   }
+
+  // After an update, a kernel in the loop is still found.
+  cudaGraphExecUpdateResultInfo said;
+  CHECK(cudaGraphExecUpdate(exec, graph, &said));
+  cudaGraphNode_t inside[2];
+  size_t count = 2;
+  CHECK(cudaGraphGetNodes(asked.conditional.phGraph_out[0], inside, &count));
+  float factor = 3;
+  void* arguments[] = {&a, &b, &factor};
+  cudaKernelNodeParams kernel = {0};
+  kernel.func = (void*)add;
+  kernel.gridDim = dim3(1), kernel.blockDim = dim3(N);
+  kernel.kernelParams = arguments;
+  CHECK(cudaGraphExecKernelNodeSetParams(exec, inside[0], &kernel));
+  const int two = 2;
+  CHECK(cudaMemcpy(counter, &two, sizeof two, cudaMemcpyHostToDevice));
+  fill<<<1, N>>>(a, 0);
+  *chosen = 0;
+  CHECK(cudaGraphLaunch(exec, stream));
+  expect(first(a) == 12, "another kernel in a loop");
   CHECK(cudaGraphExecDestroy(exec));
   CHECK(cudaGraphDestroy(graph));
   CHECK(cudaFree(counter));

@@ -68,3 +68,27 @@ def test_of_a_tile_that_fits_nothing_is_said():
     mine = made((32, 32, 32), TILED.replace("    __syncthreads();\n    for", "    for"))
     findings = lab.check(mine, device="cpu").findings
     assert findings and not misfit(mine) and "race" in findings[0]
+
+
+PERSISTENT = """\
+#include "../common/launch/host.cuh"
+__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
+  for (int t = blockIdx.x; t < M / 8 * (N / 32); t += gridDim.x) {
+    const int row = t / (N / 32) * 8 + threadIdx.x / 32, col = t % (N / 32) * 32 + threadIdx.x % 32;
+    float sum = 1;  // wrong
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+  }
+}
+inline cudaError_t launch_mine(const GemmArgs& g, cudaStream_t stream) {
+  return launch(mine, dim3(4), dim3(256), 0, stream, (const float*)g.A, (const float*)g.B,
+                (float*)g.C, g.M, g.N, g.K);
+}
+"""
+
+
+def test_a_block_that_takes_tile_after_tile_has_the_tile_that_it_says():
+    options = {"tile": (8, 32, 1), "multiple_of": (8, 32, 1)}
+    mine = cells.make("mine", PERSISTENT, None, options).kernel
+    report = lab.check(mine, [(64, 64, 8)], device="cpu")
+    assert report.verdict == "wrong" and report.findings == ()

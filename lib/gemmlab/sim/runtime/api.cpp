@@ -14,8 +14,8 @@
 #include "engine/output.h"
 #include "engine/session.h"
 #include "engine/watchdog.h"
-#include "memory/heap.h"
 #include "engine/program.h"
+#include "memory/heap.h"
 #include "operations/grid_dependency.h"
 #include "operations/polling.h"
 

@@ -282,6 +282,8 @@ function fill(card, run, initial, changed) {
 }
 
 const TOO_OLD = "This browser cannot unpack the run: it has no DecompressionStream. A newer one can.";
+const why = (error) => (typeof DecompressionStream === "undefined" ? TOO_OLD
+  : `The run cannot be shown: ${error.message}`);
 
 function mount(root, config, initial, changed) {
   const card = h("div", { class: "gl-card" },
@@ -290,8 +292,8 @@ function mount(root, config, initial, changed) {
   root.append(card);
   let state = initial;
   let set = (next) => { state = next; }; // until the run is there
-  runOf(config).then((run) => { set = fill(card, run, state, changed); },
-    () => card.append(h("p", { class: "gl-note" }, TOO_OLD)));
+  runOf(config).then((run) => { set = fill(card, run, state, changed); })
+    .catch((error) => card.append(h("p", { class: "gl-note" }, why(error))));
   return (next) => set(next);
 }
 

@@ -59,9 +59,6 @@ struct Capture {
   std::map<cudaStream_t, std::vector<cudaGraphNode_t>> last;
   unsigned long long number;
 };
-}  // namespace gemmlab_sim
-
-namespace gemmlab_sim {
 // Where an event stands in a capture, if one has recorded it.
 struct Captured {
   std::weak_ptr<Capture> capture = {};

@@ -25,11 +25,11 @@
   X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")              \
   X(cudaErrorPeerAccessAlreadyEnabled, 704, "peer access is already enabled")                   \
   X(cudaErrorPeerAccessNotEnabled, 705, "peer access has not been enabled")                     \
+  X(cudaErrorAssert, 710, "device-side assert triggered")                                       \
   X(cudaErrorHostMemoryAlreadyRegistered, 712,                                                  \
     "part or all of the requested memory range is already mapped")                              \
   X(cudaErrorHostMemoryNotRegistered, 713,                                                      \
     "pointer does not correspond to a registered memory region")                                \
-  X(cudaErrorAssert, 710, "device-side assert triggered")                                       \
   X(cudaErrorMisalignedAddress, 716, "misaligned address")                                      \
   X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                  \
   X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")           \

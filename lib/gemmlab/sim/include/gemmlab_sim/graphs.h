@@ -210,8 +210,23 @@ inline cudaGraphExecUpdateResult compare(const CUgraph_st& now, const CUgraph_st
     for (size_t k = 0; k < one.after.size(); ++k)
       if (number[one.after[k]] != number[other.after[k]])
         return cudaGraphExecUpdateErrorTopologyChanged;
+    if (one.bodies.size() != other.bodies.size()) return cudaGraphExecUpdateErrorTopologyChanged;
+    for (size_t k = 0; k < one.bodies.size(); ++k) {
+      const cudaGraphExecUpdateResult inside = compare(*one.bodies[k], *other.bodies[k]);
+      if (inside != cudaGraphExecUpdateSuccess) return inside;
+    }
   }
   return cudaGraphExecUpdateSuccess;
+}
+
+// By each node of a graph, and of its nodes' bodies, the one at its place in a graph like it.
+inline void match(const CUgraph_st& now, const CUgraph_st& next,
+                  std::map<cudaGraphNode_t, cudaGraphNode_t>& found) {
+  for (size_t i = 0; i < now.nodes.size(); ++i) {
+    found[now.nodes[i].get()] = next.nodes[i].get();
+    for (size_t k = 0; k < now.nodes[i]->bodies.size(); ++k)
+      match(*now.nodes[i]->bodies[k], *next.nodes[i]->bodies[k], found);
+  }
 }
 }  // namespace gemmlab_sim
 
@@ -220,14 +235,10 @@ inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t graph, cudaGraph_t next,
   const cudaGraphExecUpdateResult result = gemmlab_sim::compare(*graph->graph, *next);
   if (said) *said = {result, nullptr, nullptr};
   if (result != cudaGraphExecUpdateSuccess) return cudaErrorGraphExecUpdateFailure;
-  std::map<cudaGraphNode_t, cudaGraphNode_t> copies;
+  std::map<cudaGraphNode_t, cudaGraphNode_t> copies, places;
   std::unique_ptr<CUgraph_st> made = gemmlab_sim::copy_of(*next, copies);
-  for (auto& [original, copy] : graph->copies)  // which programs go on naming
-    for (size_t i = 0; i < graph->graph->nodes.size(); ++i)
-      if (graph->graph->nodes[i].get() == copy) {
-        copy = made->nodes[i].get();
-        break;
-      }
+  gemmlab_sim::match(*graph->graph, *made, places);
+  for (auto& [original, copy] : graph->copies) copy = places[copy];  // programs go on naming these
   graph->graph = std::move(made);
   return cudaSuccess;
 }

@@ -19,8 +19,8 @@ class Rounding {
   const int before_;
 };
 
-// Calls of its own, and volatile: else the compiler computes while another mode is set. It is no
-// access to a kernel's memory.
+// Not inlined, and volatile: else the compiler may compute while another mode is set. Not
+// sanitized, as these are no accesses to a kernel's memory.
 template <class T, class Compute>
 __attribute__((noinline, no_sanitize_thread)) T rounded(int mode, Compute compute, T a, T b = 0,
                                                         T c = 0) {

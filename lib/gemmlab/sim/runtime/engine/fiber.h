@@ -64,7 +64,7 @@ struct alignas(64) Fiber {
   const void* polled = nullptr;
   u64 polled_value = 0;
   u32 polls = 0;
-  u32 clock_reads = 0;  // since it has waited for something else
+  u32 clock_reads = 0;  // in its block
   // Of access.h, for a journal: what it stored last, until the value is read from there.
   const void* stored = nullptr;
   u32 stored_width = 0, stored_pc = 0;

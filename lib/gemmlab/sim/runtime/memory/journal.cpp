@@ -1,6 +1,7 @@
 #include "journal.h"
 
 #include <algorithm>
+
 namespace sim {
 
 namespace {

@@ -80,9 +80,9 @@ int sim_free(void* memory) {
 }
 
 int sim_copy(void* to, const void* from, size_t bytes) {
+  const sim::DeviceTurn turn;  // before the buffers are looked at, which others may add to
   if (const int error = sim::check_range("cudaMemcpy", "the destination", to, bytes)) return error;
   if (const int error = sim::check_range("cudaMemcpy", "the source", from, bytes)) return error;
-  const sim::DeviceTurn turn;
   sim::open_to_host(true);  // not Opened: the host's side may be no memory, which is a finding
   std::memmove(to, from, bytes);
   sim::open_to_host(false);
@@ -100,6 +100,7 @@ int sim_copy_rows(void* to, size_t to_pitch, const void* from, size_t from_pitch
 }
 
 int sim_fill(void* memory, int value, size_t bytes) {
+  const sim::DeviceTurn turn;
   if (const int error = sim::check_range("cudaMemset", "the memory", memory, bytes)) return error;
   const sim::Opened opened;
   std::memset(memory, value, bytes);
