@@ -70,6 +70,7 @@ def test_a_ring_that_does_not_gets_a_hint(changes, hint):
     assert hint in repr(verdict)
 
 
-def test_text_that_is_not_there_is_refused():
+@pytest.mark.parametrize("changes", [{"no such text": ""}, None, "text"])
+def test_what_is_no_change_of_the_file_is_refused(changes):
     with pytest.raises(ArgumentError):
-        exercises.ring({"no such text": ""})
+        exercises.ring(changes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
+from ..core.arguments import replacements
 from ..core.errors import BuildError
 from ..experiments.ring import try_ring
 from ..layouts.mbarrier.model import Mbarrier
@@ -70,6 +71,7 @@ def ring(changes: dict[str, str]) -> Verdict:
     changes: text of the file -> the text that replaces it. Rings of 2 to 4 stages, 2 and 4 warps
     that read, and up to 9 tiles. Raises ArgumentError for text that is not in the file.
     """
+    replacements("changes", changes)
     try:
         wrong = _wrong(changes)
     except BuildError as error:
