@@ -237,6 +237,7 @@ campaign: html mutants fuzz
 	$(if $(CORPUS),$(PY) -m tools.corpus.samples --folder $(CORPUS) --record)
 	$(if $(CORPUS),$(PY) -m tools.corpus.removed --folder $(CORPUS) --record)
 	$(if $(CORPUS),$(PY) -m tools.corpus.counters --folder $(CORPUS))
+	$(if $(CORPUS),$(PY) -m tools.corpus.table)
 
 mutants: test-env
 	$(PY) -m tools.mutants --full

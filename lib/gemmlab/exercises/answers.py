@@ -21,7 +21,10 @@ class WrongAnswerError(Exception):
 
 def whole(value: object) -> int:
     """`value` as an integer. Raises TypeError or ValueError unless it equals one and is no bool."""
-    number = int(_scalar(value))
+    try:
+        number = int(_scalar(value))
+    except OverflowError:  # infinity
+        raise ValueError from None
     if value != number:
         raise TypeError
     return int(number)
@@ -31,7 +34,10 @@ def real(value: object) -> float:
     """`value` as a float. Raises TypeError or ValueError unless it is a finite number."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError
-    number = float(_scalar(value))
+    try:
+        number = float(_scalar(value))
+    except OverflowError:  # an integer that no float holds
+        raise ValueError from None
     if not math.isfinite(number):
         raise ValueError
     return number

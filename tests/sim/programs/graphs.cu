@@ -275,6 +275,35 @@ static void test_memory(float* a) {
   CHECK(cudaStreamDestroy(stream));
 }
 
+// What is copied to a variable, or between devices, and memory of a pool.
+__device__ float factors[2];
+static void test_other_copies(float* a, float* b) {
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaMemPool_t pool;
+  float *own, seen = 0, value = 7;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  fill<<<1, N>>>(a, 2);
+  fill<<<1, N>>>(b, 0);
+  CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  CHECK(cudaMemcpyToSymbolAsync(factors, &value, sizeof value, sizeof value, cudaMemcpyHostToDevice,
+                                stream));
+  CHECK(cudaMemcpyPeerAsync(b, 0, a, 0, N * sizeof(float), stream));
+  CHECK(cudaMallocFromPoolAsync(&own, N * sizeof(float), pool, stream));
+  CHECK(cudaFreeAsync(own, stream));
+  CHECK(cudaStreamEndCapture(stream, &graph));
+  CHECK(cudaMemcpyFromSymbol(&seen, factors, sizeof seen, sizeof seen));
+  size_t nodes = 0;
+  CHECK(cudaGraphGetNodes(graph, nullptr, &nodes));
+  expect(seen == 0 && first(b) == 0 && nodes == 4, "other copies are captured");
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphLaunch(exec, stream));
+  CHECK(cudaMemcpyFromSymbol(&seen, factors, sizeof seen, sizeof seen));
+  expect(seen == 7 && first(b) == 2, "other copies of a graph");
+}
+
 int main() {
   float *a, *b;
   CHECK(cudaMalloc(&a, N * sizeof(float)));
@@ -283,6 +312,7 @@ int main() {
   test_nodes(a, b);
   test_conditions(a, b);
   test_memory(a);
+  test_other_copies(a, b);
   puts(failed ? "wrong" : "right");
   return failed;
 }

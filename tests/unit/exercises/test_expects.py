@@ -11,7 +11,7 @@ import pytest
 
 from gemmlab import exercises
 from gemmlab.core.errors import ArgumentError
-from gemmlab.exercises import Verdict
+from gemmlab.exercises import Verdict, answers
 
 
 class Everything:
@@ -151,3 +151,18 @@ def test_rings_and_boxes_are_read_as_strictly(value):
     said = exercises.parities(lambda c, k, tiles, stages: value)
     assert "must return (stage, parity, parity), three integers" in said.message
     assert not exercises.box_source(lambda m, x, y, r, c: value).solved
+
+
+@pytest.mark.parametrize(
+    ("reads", "value"),
+    [
+        (answers.whole, math.inf),
+        (answers.whole, math.nan),
+        (answers.real, math.inf),
+        (answers.real, 10**400),
+    ],
+)
+def test_what_is_no_number_of_a_kind_is_a_value_error(reads, value):
+    """Not an OverflowError, which judges take for one of the reader's arithmetic."""
+    with pytest.raises(ValueError):  # noqa: PT011  # the reader is told by the judge
+        reads(value)

@@ -136,8 +136,8 @@ inline cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t b
   return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
 }
 inline cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes,
-                                       cudaStream_t = nullptr) {
-  return cudaMemcpy(to, from, bytes, cudaMemcpyDefault);
+                                       cudaStream_t stream = nullptr) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
 }
 inline cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int) {
   std::snprintf(text, size_t(length), "0000:00:00.0");
@@ -254,8 +254,8 @@ inline cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc* 
 }
 inline cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
 template <class T>
-cudaError_t cudaMallocFromPoolAsync(T** memory, size_t bytes, cudaMemPool_t, cudaStream_t,
+cudaError_t cudaMallocFromPoolAsync(T** memory, size_t bytes, cudaMemPool_t, cudaStream_t stream,
                                     const char* file = __builtin_FILE(),
                                     int line = __builtin_LINE()) {
-  return gemmlab_sim::allocate(memory, bytes, false, file, line);
+  return gemmlab_sim::allocate_in(stream, memory, bytes, file, line);
 }

@@ -187,8 +187,10 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                                    cudaStream_t = nullptr) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+                                    cudaStream_t stream = nullptr) {
+  return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemcpy, [=, to = &symbol] {
+    return cudaMemcpyToSymbol(*to, from, bytes, offset, kind);
+  });
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** address, T& symbol) {
