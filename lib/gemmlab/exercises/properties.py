@@ -408,6 +408,8 @@ def _expected(seen: Seen, address: int) -> int:
     """How many arrivals end a phase of the mbarrier at this address of block 0."""
     rows = seen.journal.own
     rows = rows[is_of(rows, "mark mbarrier.init") & (rows["address"] == address)]
+    if not len(rows):
+        raise NotYetError("warps of block 0 arrive at an mbarrier that block 0 does not initialize")
     return int(seen.journal.numbers(rows[-1:])[0])
 
 
