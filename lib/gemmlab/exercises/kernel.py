@@ -234,7 +234,9 @@ def _refuse_wrong(report: CheckReport, findings: tuple[str, ...], where: str) ->
         return
     what = f"wrong in {len(bad)} of {len(report.cases)} cases {where}"
     what = what if bad else f"the values come out right {where}, but it finds"
-    raise NotYetError(f"{what}:", *findings[: _SHOWN - 1], *grouped(bad)[:1])
+    shown, hidden = findings[: _SHOWN - 1], len(findings[_SHOWN - 1 :])
+    more = [f"and {hidden} more finding{'s' * (hidden > 1)}"] if hidden else []
+    raise NotYetError(f"{what}:", *shown, *grouped(bad)[:1], *more)
 
 
 def _does(handle: Kernel, conditions: Sequence[Property], runs: Runs) -> list[str]:
@@ -366,7 +368,11 @@ def _speed(handle: Kernel, rival: _Rival) -> list[str]:
 
 
 def _said(handle: Kernel, reason: str, *items: object) -> tuple[str, tuple[str, ...]]:
-    """The reason and what is wrong, with lines of the cell."""
+    """The reason and what is wrong, with lines of the cell.
+
+    One item too many is shown: the line that counts it would be as long.
+    """
     said = [once(handle.source.in_the_cell(str(item))) for item in items]
-    more = [f"and {len(said) - _SHOWN} more"] if len(said) > _SHOWN else []
-    return handle.source.in_the_cell(reason), (*said[:_SHOWN], *more)
+    if len(said) > _SHOWN + 1:
+        said[_SHOWN:] = [f"and {len(said) - _SHOWN} more"]
+    return handle.source.in_the_cell(reason), tuple(said)

@@ -11,6 +11,7 @@ from .messages import asynchronous, grid, threads
 
 # runtime/order/findings.h's Kind, in its order: slug, fatal, sentence.
 KINDS = (*threads.KINDS, *asynchronous.KINDS, *grid.KINDS)
+_RACE, _EARLY = "race", "read-before-wait"
 _TWICE = re.compile(r"^([^:]*): ([a-z-]+): (?=\1\b)", re.IGNORECASE)
 # Two sides of one kind: they stand in one order, whoever came first.
 _SYMMETRIC = (threads.race_write_write, grid.race_write_write)
@@ -55,8 +56,22 @@ def explain(raw: Iterable[RawFinding], line_of: LineOf) -> list[Finding]:
 
 
 def told(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """As sentences: what ended the run first, then causes, then the races that come of them."""
-    order = sorted(findings, key=lambda found: (not found.fatal, found.kind == "race"))
+    """As sentences: what ended the run first, then causes, then the races that come of them.
+
+    A copy into a buffer that is still being read races with the read, and whoever reads on reads
+    what the copy may already have brought. There the race is the cause.
+    """
+    known = list(findings)
+    raced, early = (
+        {_sides(found) for found in known if found.kind == kind} for kind in (_RACE, _EARLY)
+    )
+
+    def comes_of_another(found: Finding) -> bool:
+        if found.kind == _EARLY:
+            return _sides(found) in raced
+        return found.kind == _RACE and _sides(found) not in early
+
+    order = sorted(known, key=lambda found: (not found.fatal, comes_of_another(found)))
     return tuple(dict.fromkeys(map(str, order)))
 
 
@@ -75,6 +90,12 @@ def _own_pc(row: RawFinding, line_of: LineOf) -> int:
 def _place(finding: Finding) -> tuple:
     other = (finding.other_file or "", finding.other_line or 0)
     return finding.file or "", finding.line or 0, *other
+
+
+def _sides(finding: Finding) -> frozenset:
+    """The two places, whichever of them the finding names first."""
+    here, there = (finding.file, finding.line), (finding.other_file, finding.other_line)
+    return frozenset((here, there))
 
 
 def _explain_one(row: RawFinding, line_of: LineOf) -> Finding:

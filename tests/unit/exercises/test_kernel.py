@@ -39,6 +39,42 @@ __global__ void mine(const float* A, const float* B, float* C, int M, int N, int
   for (int i = 0; i < 16; ++i) C[(y + i) * N + x] = sum[i];
 }
 """
+# Rung 10, whose copy for the next tile overwrites what other threads still read.
+COPIES = """\
+#include <ptx/cp_async.cuh>
+#include <ptx/smem.cuh>
+constexpr int BM = 64, BN = 64, BK = 16, THREADS = 256;
+
+__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ __align__(16) float sA[2][BM][BK], sB[2][BK][BN];
+  const int t = threadIdx.x, y = t / 16 * 4, x = t % 16 * 4;
+  const int row = blockIdx.y * BM, col = blockIdx.x * BN;
+  float sum[4][4] = {};
+  auto copy = [&](int k0, int s) {
+    const float* from = &A[(row + t / 4) * K + k0 + t % 4 * 4];
+    cp_async_cg(smem_addr(&sA[s][t / 4][t % 4 * 4]), from);
+    cp_async_cg(smem_addr(&sB[s][t / 16][x]), &B[(k0 + t / 16) * N + col + x]);
+  };
+  if (K > 0) copy(0, 0);
+  cp_async_commit();
+  for (int k0 = 0, s = 0; k0 < K; k0 += BK, s ^= 1) {
+    if (k0 + BK < K) copy(k0 + BK, s ^ 1);
+    cp_async_commit();
+    cp_async_wait<1>();
+    __syncthreads();
+    for (int k = 0; k < BK; ++k) {
+      for (int i = 0; i < 4; ++i) {
+        const float a = sA[s][y + i][k];
+        for (int j = 0; j < 4; ++j) sum[i][j] += a * sB[s][k][x + j];
+      }
+    }
+    __syncthreads();  // everyone has read
+  }
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) C[(row + y + i) * N + col + x + j] = sum[i][j];
+}
+"""
+READ = "    __syncthreads();  // everyone has read\n"
 STORE_16 = "row = lane%4*4; col = lane/4"
 STORE_8 = "row = lane%2*4; col = lane/2"
 
@@ -283,6 +319,16 @@ def test_a_race_is_named_by_its_lines_even_if_it_needs_two_tiles():
     verdict = exercises.judge(changed(late, ""))
     assert not verdict.solved
     assert "06_swizzled_a.cuh:53: race" in verdict.items[0]
+
+
+def test_a_copy_over_what_is_still_read_is_a_race_first_and_what_is_left_out_is_counted():
+    """The copy also makes reads of the buffer come before its wait: four findings of two causes."""
+    mine = cells.make("mine", COPIES.replace(READ, ""), None, {}).kernel
+    first, second, more = exercises.judge(mine).items
+    assert first.startswith("race: line 13 of the cell writes shared memory that line 25 of")
+    assert second.startswith("race: line 14 of the cell writes shared memory that line 26 of")
+    assert more == "and 2 more findings"
+    assert exercises.judge(cells.make("mine", COPIES, None, {}).kernel).solved
 
 
 def test_a_kernel_that_stops_is_not_run_again(monkeypatch):
