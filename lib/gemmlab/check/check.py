@@ -67,7 +67,8 @@ def check(
 
 def _findings(handle: Kernel, runner: Runner, backend: str) -> tuple[str, ...]:
     """What was found, by lines of the cell, behind a tile that does not fit, if there is one."""
-    said = tuple(once(handle.source.in_the_cell(text)) for text in told(runner.findings))
+    found = (*told(runner.findings), *told(runner.findings_without_k))
+    said = tuple(once(handle.source.in_the_cell(text)) for text in dict.fromkeys(found))
     wrong = said or any(case.problem for case in runner.cases)
     cause = misfit(handle) if backend == "sim" and wrong else ""
     return (cause, *said) if cause else said

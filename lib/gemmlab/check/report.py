@@ -120,7 +120,7 @@ class CheckReport(Shown):
         )
 
     def _items(self) -> list[str]:
-        wrong = [*grouped(self.cases), _separated(self.cases)]
+        wrong = [*grouped(self.cases), told_apart(self.cases)]
         return [f"  {item}" for item in (*self.findings, *filter(None, wrong), *self.lacks)]
 
 
@@ -140,7 +140,7 @@ def grouped(cases: Iterable[Case]) -> list[str]:
     return [f"{group[0]}{_and_more(group)}" for group in alike.values()]
 
 
-def _separated(cases: Iterable[Case]) -> str:
+def told_apart(cases: Iterable[Case]) -> str:
     """What tells the right shapes from the wrong ones; "" if nothing does."""
     shapes: dict[bool, set[Shape]] = {True: set(), False: set()}
     for case in cases:

@@ -52,6 +52,7 @@ class Runner:
         self._cases: list[Case] = []
         self._refused: dict[str, Case] = {}  # by configuration: the last refusal
         self._findings: dict[tuple, Finding] = {}
+        self._without_k: dict[tuple, Finding] = {}
         self._bits: dict[Run, bytes] = {}
         self._slow: dict[tuple, str] = {}
         self.stopped = False
@@ -91,6 +92,11 @@ class Runner:
     def findings(self) -> tuple[Finding, ...]:
         """Each once, however many runs have it."""
         return tuple(self._findings.values())
+
+    @property
+    def findings_without_k(self) -> tuple[Finding, ...]:
+        """Those of runs with K = 0 that no other run has."""
+        return tuple(self._without_k.values())
 
     def _compile(self, builds: Iterable[tuple[str, str]]) -> None:
         """Once: looking whether a library is still that of its sources takes as long as a run."""
@@ -170,7 +176,8 @@ class Runner:
             if found.kind == _UNINITIALISED and run.shape[2] == 0:
                 continue
             place = (found.kind, found.file, found.line, found.other_file, found.other_line)
-            self._findings.setdefault(place, found)
+            if place not in self._findings:
+                (self._findings if run.shape[2] else self._without_k).setdefault(place, found)
         if any(found.fatal for found in trace.findings):
             return False
         self.done.append(Done.of(run, trace.launches))

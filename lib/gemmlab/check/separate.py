@@ -12,6 +12,11 @@ _MULTIPLES = (2, 4, 8, 16, 32, 64)
 
 def separated(right: set[Shape], wrong: set[Shape]) -> str:
     """A sentence if one property of M, N or K separates right shapes from wrong ones, else ""."""
+    if right and wrong and all(K == 0 for *_, K in wrong) and all(K for *_, K in right):
+        return (
+            "only K = 0 is wrong: there is no tile to load, so load the first one only if K > 0, "
+            "and C becomes beta * C"
+        )
     if right & wrong or min(len(right), len(wrong)) < _LEAST:
         return ""
     said = next(_properties(right, wrong), None)

@@ -11,7 +11,7 @@ from .. import sim
 from ..bench.bench import bench, why_not_here
 from ..check.check import check
 from ..check.plan import few_shapes
-from ..check.report import CheckReport, grouped
+from ..check.report import CheckReport, grouped, told_apart
 from ..check.tile import misfit
 from ..core import arguments
 from ..core.errors import ArgumentError, ContextLostError, LaunchError
@@ -235,8 +235,9 @@ def _refuse_wrong(report: CheckReport, findings: tuple[str, ...], where: str) ->
     what = f"wrong in {len(bad)} of {len(report.cases)} cases {where}"
     what = what if bad else f"the values come out right {where}, but it finds"
     shown, hidden = findings[: _SHOWN - 1], len(findings[_SHOWN - 1 :])
-    more = [f"and {hidden} more finding{'s' * (hidden > 1)}"] if hidden else []
-    raise NotYetError(f"{what}:", *shown, *grouped(bad)[:1], *more)
+    more = f"and {hidden} more finding{'s' * (hidden > 1)}" if hidden else ""
+    more = more if findings else told_apart(report.cases)  # a finding has a line, which says more
+    raise NotYetError(f"{what}:", *shown, *grouped(bad)[:1], *filter(None, [more]))
 
 
 def _does(handle: Kernel, conditions: Sequence[Property], runs: Runs) -> list[str]:

@@ -75,6 +75,18 @@ def test_a_mistake_at_a_limit_is_found(mistake):
     assert re.search(says, repr(report)), report
 
 
+def test_a_first_tile_without_any_k_hides_nothing_else():
+    """It ends the check, so it is run last; and if nothing else is wrong, the report says so."""
+    early = {
+        "const float a = A[(size_t)row * K + k];": "const float a = k ? A[row * K + k] : first;",
+        "float acc = 0.0f;": "float acc = 0.0f, first = A[row * K];",
+    }
+    alone = lab.check(lab.variant("sgemm_01_naive", early), device="cpu")
+    assert [case.K for case in alone.cases if case.problem] == [0]
+    assert "only K = 0 is wrong" in repr(alone).splitlines()[-1]
+    assert any(any(case.offsets) for case in alone.cases), "what follows in the plan has run"
+
+
 def test_findings_come_first_and_once():
     careless = lab.variant("sgemm_03_block_tiling", {"__syncthreads();  // everyone has r": "// r"})
     report = lab.check(careless, device="cpu")

@@ -31,6 +31,9 @@ def cases(right, wrong):
             [(64, 8, 17), (33, 7, 34)],
             "where K is 16 or less, and wrong at all 2 where it is 17 or more",
         ),
+        # One run without any k is enough.
+        ([(8, 8, 4), (16, 8, 8)], [(8, 8, 0)], "only K = 0 is wrong: there is no tile to load"),
+        ([(8, 8, 4), (16, 8, 0)], [(8, 8, 0)], ""),
         # One shape has too many properties, and none separates these.
         ([(8, 8, 4)], [(8, 8, 1), (9, 8, 6)], ""),
         ([(8, 8, 4), (16, 16, 8)], [(8, 8, 8), (16, 16, 4)], ""),

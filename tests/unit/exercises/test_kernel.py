@@ -314,6 +314,16 @@ def test_a_wrong_element_is_named():
     assert "M=128 N=128 K=16 alpha=1.0 beta=0.0: " in verdict.items[0]
 
 
+def test_without_a_line_the_shapes_that_are_right_are_named(monkeypatch):
+    def check(handle, *_, **__):
+        cases = (Case(128, 128, K, 1.0, 0.0, 0.0, "wrong" * (K > 16)) for K in (8, 16, 24, 32))
+        return CheckReport(handle.title, "sim", tuple(cases))
+
+    monkeypatch.setattr(kernel_exercises, "check", check)
+    verdict = exercises.judge(changed("m ^", "(m) ^"))
+    assert verdict.items[1].startswith("it is right at all 2 shapes where K is 16 or less, and")
+
+
 def test_a_race_is_named_by_its_lines_even_if_it_needs_two_tiles():
     late = "__syncthreads();  // everyone has read before the next tiles overwrite"
     verdict = exercises.judge(changed(late, ""))
