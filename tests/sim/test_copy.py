@@ -27,6 +27,7 @@ MISTAKES = {
     "copy_over_store": ("write-before-wait", "here", "there", "wait for the first", False),
     "copy_no_group": ("unfinished", "here", None, "call cp_async_commit() after", False),
     "copy_unfinished": ("unfinished", "here", None, "wait for it, or leave it out", False),
+    "copy_left_in_flight": ("unfinished", "here", None, "<1>(), leaves the newest group", False),
     "copy_misaligned_source": ("misaligned", "here", None, "4 past a multiple of 16", True),
     "copy_misaligned_target": ("misaligned", "here", None, "4 past a multiple of 8", True),
     "copy_past_end": ("out-of-bounds", "here", None, "4 bytes past the end of A", True),

@@ -50,6 +50,7 @@ void CpAsync::begin_block(Worker& worker) {
     threads_[t].groups.clear();
     threads_[t].committed = 0;
     threads_[t].arrived.clear();
+    threads_[t].left = 0;
     threads_[t].by_barrier = false;
   }
 }
@@ -63,6 +64,7 @@ void CpAsync::end_block(Worker& worker) {
       Finding finding = {Kind::UNFINISHED, copies[i].pc, 0, worker.block(), t};
       finding.name = NAME;
       finding.number[0] = !threads_[t].by_barrier && int(i - threads_[t].committed) >= 0;
+      finding.number[1] = threads_[t].left;
       worker.mutable_findings().add(finding);
     }
   }
@@ -88,12 +90,17 @@ bool CpAsync::is_ungrouped(const Fiber& fiber, u32 pc) {
 
 void CpAsync::commit(Fiber& fiber) {
   Thread& thread = threads_[fiber.index];
-  if (thread.groups.size() == MOST_UNFINISHED) wait(fiber, MOST_UNFINISHED - 1);
+  if (thread.groups.size() == MOST_UNFINISHED) finish_but(fiber, MOST_UNFINISHED - 1);
   thread.committed = thread.copies.end();
   thread.groups.push(thread.committed);
 }
 
 void CpAsync::wait(Fiber& fiber, u32 newest) {
+  threads_[fiber.index].left = newest;
+  finish_but(fiber, newest);
+}
+
+void CpAsync::finish_but(Fiber& fiber, u32 newest) {
   Thread& thread = threads_[fiber.index];
   while (thread.groups.size() > newest) finish(fiber, thread.groups.pop());
 }

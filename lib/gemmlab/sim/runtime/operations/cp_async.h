@@ -80,9 +80,11 @@ class CpAsync : public Mechanism {
     Queue<u32> groups;   // the end of each, as a number of a copy
     u32 committed = 0;   // the end of the last one, also when it has been waited for
     Queue<Arrived> arrived;
+    u32 left = 0;             // the groups that the last wait left in flight
     bool by_barrier = false;  // copies are waited for at mbarriers, which need no groups
   };
 
+  void finish_but(Fiber& fiber, u32 newest);
   void finish(Fiber& fiber, u32 end);
   // From now on as if `slot` had written the memory of the copies up to `end`, at `stamp`.
   void write(Fiber& fiber, u32 end, u32 slot, u32 stamp);

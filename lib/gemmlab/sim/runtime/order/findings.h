@@ -40,8 +40,8 @@ enum class Kind : u32 {
   OVERWRITTEN_WHILE_READ,  // pc: the write, other_pc: the operation that still reads
   COPY_OVERWRITES,         // pc: the operation, other_pc: an access that nothing orders before it
   MISSING_PROXY_FENCE,     // pc: the operation, other_pc: the write that it may not see
-  UNFINISHED,              // pc: the operation, which nobody has waited for; number: whether no
-                           // group has it, of cp.async
+  UNFINISHED,              // pc: the operation, which nobody has waited for; number, of cp.async:
+                           // whether no group has it, the groups that the last wait left in flight
   STUCK,                   // pc: a wait that will never end; number, other_pc: by its `describe`
   REMOTE_AFTER_EXIT,       // pc: an access to another block's memory that may come after its end
   REMOTE_UNORDERED,        // pc: an access to another block's memory that may come before its start
