@@ -30,6 +30,7 @@ MISTAKES = {
     "shared_dynamic": ("out-of-bounds", "here", None, "outside of every __shared__", True),
     "misaligned_global": ("misaligned", "here", None, "4 past a multiple of 16", True),
     "misaligned_shared": ("misaligned", "here", None, "4 past a multiple of 16", True),
+    "misaligned_swizzle": ("misaligned", "here", None, "4 floats or 8 halves move together", True),
     "divergent_return": ("divergent-barrier", "here", None, "32 threads of a block", False),
     "divergent_branch": ("divergent-barrier", "here", "there", "out of the branch", False),
     "divergent_shuffle": ("divergent-collective", "here", "there", "reach the same call", True),
@@ -43,7 +44,7 @@ MISTAKES = {
 }
 # The checks of an untraced run are the barriers, the machine's own and those of array indices.
 UNSEEN_UNTRACED = ("global_past_end", "shared_pointer", "shared_dynamic")
-UNSEEN_UNTRACED += ("misaligned_global", "misaligned_shared")
+UNSEEN_UNTRACED += ("misaligned_global", "misaligned_shared", "misaligned_swizzle")
 
 
 def matrices():

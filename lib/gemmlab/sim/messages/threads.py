@@ -6,6 +6,7 @@ from ..abi import RawFinding
 
 # Nothing is mapped below: a small address is an index into nothing.
 _NULL_PAGES = 2**32
+_FLOAT = 4  # bytes
 _LAUNCHER, _INITIALISER, _PROGRAM = 1, 2, 3  # runtime/order/findings.h's Role
 
 
@@ -96,10 +97,16 @@ def _outside_index(row: RawFinding, line: str, other: str) -> str:
 
 
 def _misaligned(row: RawFinding, line: str, other: str) -> str:
+    width, _, past, is_shared = row.number
+    floats = width // _FLOAT
+    swizzled = (
+        f", also what is XORed to the column of a swizzled array: {floats} floats "
+        f"or {2 * floats} halves move together"
+    )
     return (
-        f"{does(row)} at an address {row.number[2]} past a multiple of {row.number[0]}; use a "
-        "narrower access, or make row lengths and offsets multiples of "
-        f"{count_bytes(row.number[0])}"
+        f"{does(row)} at an address {past} past a multiple of {width}; use a narrower access, or "
+        f"make row lengths and offsets multiples of {count_bytes(width)}"
+        f"{swizzled if is_shared and floats > 1 else ''}"
     )
 
 

@@ -55,9 +55,10 @@ void note_variable(Fiber& fiber, uintptr_t address, Access access) {
 
 }  // namespace
 
-void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
+void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc, bool is_shared) {
   Finding finding = refused(Kind::MISALIGNED, width, access, pc);
   finding.number[2] = offset % width;
+  finding.number[3] = is_shared;
   fiber.worker->abandon(fiber, finding);
 }
 
@@ -105,7 +106,7 @@ void examine_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32
 
 void examine_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc) {
   const u32 width = 1u << log2_width;
-  if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc);
+  if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc, true);
   Worker& worker = *fiber.worker;
   if (!worker.shared().holds(offset, width)) refuse_shared(fiber, width, access, pc);
   const bool is_calm = access == Access::READ && worker.races().is_calm(fiber, offset, width);

@@ -14,7 +14,8 @@ inline bool is_atomic(Access access) { return access >= Access::ATOMIC; }
 // Reports an access to global (shared) memory that lies outside of every buffer (array).
 [[noreturn]] void refuse_global(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
 [[noreturn]] void refuse_shared(Fiber& fiber, u32 width, Access access, u32 pc);
-[[noreturn]] void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc);
+[[noreturn]] void refuse_misaligned(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc,
+                                    bool is_shared = false);
 
 // Gives up the block unless the shared address is a multiple of `unit`.
 void check_alignment(Fiber& fiber, const AsyncOp& op, u32 address, u32 unit);
@@ -92,7 +93,7 @@ inline __attribute__((always_inline)) void on_shared(Fiber& fiber, u32 offset, u
 // checked in untraced runs too: no pointer would fault.
 inline u32 check_shared_address(Fiber& fiber, u32 address, u32 width, Access access, u32 pc) {
   const u32 offset = offset_in_block(address);
-  if (offset % width) refuse_misaligned(fiber, offset, width, access, pc);
+  if (offset % width) refuse_misaligned(fiber, offset, width, access, pc, true);
   if (rank_of(address, fiber.rank) != fiber.rank || !fiber.worker->shared().contains(offset, width))
     refuse_shared(fiber, width, access, pc);
   return offset;

@@ -15,7 +15,8 @@ enum class Kind : u32 {
                          // other_name: the buffer, if it has a name
   OUT_OF_BOUNDS_SHARED,  // number: width, is a write
   OUT_OF_BOUNDS_INDEX,   // number: the index; name: the array's type
-  MISALIGNED,            // number: width, is a write, bytes past a multiple of the width
+  MISALIGNED,            // number: width, is a write, bytes past a multiple of the width, is it
+                         // in shared memory
   DIVERGENT_BARRIER,     // other_pc: where others wait; or number: threads that have returned
   DIVERGENT_COLLECTIVE,  // names: the operations; number: lanes waiting, lanes awaited
   INACTIVE_SOURCE,       // name: the operation; number: the lane that it reads
