@@ -191,6 +191,15 @@ def test_the_mistake_is_found(kernel_file, name):
     assert found[0].file == f"tests/sim/fixtures/{name}.cu"
 
 
+def test_a_phase_that_expects_too_few_bytes_is_told_with_both_numbers(kernel_file):
+    A, C, shape = tiles()
+    fixture = kernel_file("tma_expect_half")
+    findings = fixture.module("broken").trace(A, A, C, *shape).findings
+    (found,) = (f for f in findings if f.kind == "unfinished")
+    assert found.line == fixture.lines["there"]
+    assert "boxes of 4096 bytes were requested in it, and only 2048 announced" in found.message
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_fixed_twin_is_clean(kernel_file, name):
     A, C, shape = tiles()

@@ -70,16 +70,27 @@ def _unfinished(row: RawFinding, line: str, other: str) -> str:
             f"the block ends, and {name(row.name)} at {line} is in no commit group, so that no "
             f"{_WAIT} waits for it; {_COMMIT}, or leave it out if nobody uses it"
         )
-    left = row.number[1]
-    groups = "the newest group" if left == 1 else f"the newest {left} groups"
-    last = (
-        f"; the last wait, cp_async_wait<{left}>(), leaves {groups} in flight: call "
-        "cp_async_wait<0>() after the last copy"
-    )
     return (
         f"the block ends, and nobody has waited for {name(row.name)} at {line}; wait for it, or "
-        f"leave it out if nobody uses it{last if left else ''}"
+        f"leave it out if nobody uses it{_why_unfinished(row)}"
     )
+
+
+def _why_unfinished(row: RawFinding) -> str:
+    """What was waited for instead, if that is known."""
+    _, left, announced, requested = row.number
+    if requested:
+        return (
+            f"; a phase of its mbarrier ended too early: boxes of {requested} bytes were requested "
+            f"in it, and only {announced} announced; let expect_tx name the bytes of all boxes"
+        )
+    if left:
+        groups = "the newest group" if left == 1 else f"the newest {left} groups"
+        return (
+            f"; the last wait, cp_async_wait<{left}>(), leaves {groups} in flight: call "
+            "cp_async_wait<0>() after the last copy"
+        )
+    return ""
 
 
 def _stuck(row: RawFinding, line: str, other: str) -> str:

@@ -34,9 +34,12 @@ void Mbarrier::advance(Worker& worker) {
     worker.mutable_findings().add(finding);
   }
   waiters.clear();
+  // Another block of a cluster may have requested what belongs to the next phase.
+  if (!requested_early && requested > expected && worker.cluster().ranks() == 1)
+    announced_early = expected, requested_early = requested;
   ++phase;
   pending = count;
-  expected = delivered = 0;
+  expected = delivered = requested = 0;
   std::swap(completed_before, completed);
   completed = arriving;
 }
@@ -46,6 +49,8 @@ void Mbarriers::end_block(Worker& worker) {
     if (!barrier.copies && barrier.filled_phase <= barrier.waited_phase) continue;
     Finding finding = {Kind::UNFINISHED, barrier.last_copy.pc, 0, worker.block()};
     finding.name = barrier.last_copy.name;
+    finding.number[2] = barrier.announced_early;
+    finding.number[3] = barrier.requested_early;
     worker.mutable_findings().add(finding);
   }
 }
@@ -81,9 +86,10 @@ void expect_bytes(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes)
                     "bytes, with which a phase expects more than 1048575; expect fewer at a time");
 }
 
-void begin_copy(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
+void begin_copy(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes) {
   Worker& worker = *fiber.worker;
   ++barrier.copies;
+  barrier.requested += bytes;
   barrier.last_copy = op;
   if (!worker.launch().traced) return;
   if (!barrier.agent) barrier.agent = worker.clocks().new_agent();

@@ -31,6 +31,9 @@ struct Mbarrier {
   // and the last phase that someone has waited for.
   u32 copies = 0, filled_phase = 0, waited_phase = 0;
   AsyncOp last_copy = {};
+  i64 requested = 0;  // bytes of copies that were started in this phase
+  // Of the first phase that ended before all that was requested in it had come; 0: none.
+  i64 announced_early = 0, requested_early = 0;
   u32 agent = 0;              // the slot of the copy engine for this barrier (clocks.h), 0 if none
   Clock arriving, completed;  // what is known by those who arrived; by those who wait
   Clock completed_before;     // `completed` of the phase before the last
@@ -80,9 +83,9 @@ Mbarrier& use_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address);
 // One arrival of the fiber.
 void arrive(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op);
 void expect_bytes(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes);
-// A copy into shared memory will end at the barrier (begin), and does so (end). Its bytes are those
+// A copy into shared memory will end at the barrier (begin), and does so (end). What it writes is
 // of the agent `barrier.agent`, with a stamp that `end_copy` returns.
-void begin_copy(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op);
+void begin_copy(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes);
 u32 end_copy(Worker& worker, Mbarrier& barrier, u32 bytes);
 
 }  // namespace sim

@@ -172,7 +172,7 @@ void start_load(Fiber& fiber, const AsyncOp& op, const Box& box, u32 barrier_add
   for (u32 rank = 0; rank < cluster.ranks(); ++rank) {
     if (!(ranks >> rank & 1)) continue;
     Mbarrier& barrier = use_mbarrier(fiber, op, map_to_rank(barrier_address, rank));
-    begin_copy(fiber, barrier, op);
+    begin_copy(fiber, barrier, op, box.bytes());
     load->barriers[rank] = &barrier;
     if (!worker.launch().traced) continue;
     box.for_each_piece([&](u32 place, u32 bytes) {

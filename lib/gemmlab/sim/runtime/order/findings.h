@@ -42,7 +42,9 @@ enum class Kind : u32 {
   COPY_OVERWRITES,         // pc: the operation, other_pc: an access that nothing orders before it
   MISSING_PROXY_FENCE,     // pc: the operation, other_pc: the write that it may not see
   UNFINISHED,              // pc: the operation, which nobody has waited for; number, of cp.async:
-                           // whether no group has it, the groups that the last wait left in flight
+                           // whether no group has it, the groups that the last wait left in flight;
+                           // of a box, the bytes announced to a phase that ended before all those
+                           // requested in it had come, and these
   STUCK,                   // pc: a wait that will never end; number, other_pc: by its `describe`
   REMOTE_AFTER_EXIT,       // pc: an access to another block's memory that may come after its end
   REMOTE_UNORDERED,        // pc: an access to another block's memory that may come before its start
