@@ -50,6 +50,7 @@ def rings():
                 )
 
 
+@pytest.mark.slow
 @pytest.mark.twin("mbarrier/run", "mbarrier/words")
 def test_random_runs_agree(ask):
     cases = list(rings())

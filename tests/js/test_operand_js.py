@@ -50,6 +50,7 @@ def python_answer(o, given, step):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.twin("wgmma/operand", "wgmma/operand_words")
 def test_random_descriptors_agree(ask):
     rng = random.Random(3)

@@ -57,6 +57,7 @@ def random_case(rng):
     return tile, BitXor(tuple(rng.sample(every, rng.randint(0, 6)))), swizzle
 
 
+@pytest.mark.slow
 @pytest.mark.twin("shared/ldmatrix", "shared/swizzle")
 def test_random_maps_agree(ask):
     rng = random.Random(5)

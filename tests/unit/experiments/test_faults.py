@@ -197,6 +197,7 @@ def test_wrong_runs_are_counted(tried):
     assert str(Outcome(HANGS, 50, 1, 0.0004321)) == "wrong in 1 of 50 runs, 0.043 % of C"
 
 
+@pytest.mark.slow
 def test_a_kernel_that_does_not_end_is_killed(tried):
     found = tried("if launch: time.sleep(60)", limit=0.5)
     assert str(found) == "did not end in 0.5 s (killed)" and found.runs == 0

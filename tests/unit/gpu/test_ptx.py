@@ -26,6 +26,7 @@ def no_nvcc(monkeypatch):
     monkeypatch.setattr(ptx, "nvcc", missing)
 
 
+@pytest.mark.slow
 def test_a_map_is_copied_to_local_memory_unless_it_is_a_grid_constant():
     kept = lab.ptx("tma_01_load", "cvta.param|local|prefetch")
     assert [line.split()[0] for line in text(kept)[:2]] == ["cvta.param.u64", "prefetch.tensormap"]
