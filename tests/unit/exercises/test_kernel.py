@@ -152,6 +152,7 @@ def changed(old, new, name=SWIZZLED):
     return lab.variant(name, {old: new})
 
 
+@pytest.mark.slow
 def test_a_kernel_that_does_what_is_asked():
     verdict = exercises.judge(
         SWIZZLED,
@@ -409,6 +410,7 @@ def on_a_gpu(monkeypatch):
     return times
 
 
+@pytest.mark.slow
 def test_on_a_gpu_the_speed_counts(on_a_gpu):
     verdict = exercises.judge(SWIZZLED, faster_than=PLAIN, by=1.2)
     assert verdict.solved

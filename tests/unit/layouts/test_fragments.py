@@ -199,6 +199,7 @@ def test_layouts_do_not_change():
         fragment("ldmatrix.x1").bits = 32
 
 
+@pytest.mark.slow
 def test_a_bundle_has_four_faces_and_little_weight():
     widget = FragmentMap(list(FRAGMENTS), lane=5, caption="Who holds `A[1][2]`?")
     bundle = widget._repr_mimebundle_()
@@ -216,6 +217,7 @@ def test_a_bundle_has_four_faces_and_little_weight():
     assert again.to_html() == html
 
 
+@pytest.mark.slow
 def test_the_page_without_scripts_says_who_holds_what():
     html = FragmentMap().fallback()
     assert "16 x 16 elements of 16 bits, 4 registers a lane. Row 1 of A, column 2: lane 5," in html

@@ -114,6 +114,7 @@ def test_a_wrong_cell_is_told_its_line(body, said):
     assert said in refused(body)
 
 
+@pytest.mark.slow
 def test_parameters_without_const_are_taken_as_they_are():
     body = BODY.replace("const float* A, const float* B", "float* A, float* B")
     for mine in (made(body, block=(32, 8)), made(body + LAUNCH)):
