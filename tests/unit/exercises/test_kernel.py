@@ -5,6 +5,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from readers_kernels import TILED
 
 import gemmlab as lab
 from gemmlab import exercises, sim
@@ -252,26 +253,8 @@ def test_a_larger_k_tile_is_counted_at_a_shape_that_it_takes():
     assert kernel_exercises._fitting(spec, shape, turned) == (shape, turned)
 
 
-STUB = """\
-__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
-  __shared__ float sA[32][32], sB[32][32];
-  const int x = threadIdx.x, y = threadIdx.y;
-  const int row = blockIdx.y * 32 + y, col = blockIdx.x * 32 + x;
-  float sum = 0;
-  for (int k0 = 0; k0 < K; k0 += 32) {
-    sA[y][x] = A[row * K + k0 + x];
-    sB[y][x] = B[(k0 + y) * N + col];
-    __syncthreads();
-    for (int k = 0; k < 32; ++k) sum += sA[y][k] * sB[k][x];
-    __syncthreads();
-  }
-  C[row * N + col] = sum;
-}
-"""
-
-
 def test_a_rung_names_what_is_missing_and_not_the_shape_that_it_runs():
-    mine = cells.make("mine", STUB, None, {"block": (32, 32), "tile": (32, 32, 32)}).kernel
+    mine = cells.make("mine", TILED, None, {"block": (32, 32), "tile": (32, 32, 32)}).kernel
     verdict = exercises.rung(mine, 4)
     assert not verdict.solved
     assert "block 0 stores 1024 elements, 1024 of them in its tile of 64 x 64" in verdict.message

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from readers_kernels import TILED
 
 from gemmlab import exercises
 from gemmlab.exercises.prints import without_prints
@@ -12,24 +13,15 @@ from gemmlab.notebook import cell as cells
 from gemmlab.run.kernel import kernel
 from gemmlab.steps import patch
 
-BODY = """\
-__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
-  __shared__ float sA[32][32], sB[32][32];
-  const int x = threadIdx.x, y = threadIdx.y;
-  const int row = blockIdx.y * 32 + y, col = blockIdx.x * 32 + x;
-  float sum = 0;
-  for (int k0 = 0; k0 < K; k0 += 32) {
-    sA[y][x] = A[row * K + k0 + x];
-    sB[y][x] = B[(k0 + y) * N + col];
-    __syncthreads();
+LOOP = "    for (int k = 0; k < 32; ++k)"
+BODY = TILED.replace(
+    LOOP,
+    """\
     if (x + y == 0) printf("(%d) \\")%f %f\\n", k0, A[0],  // printf(
                            B[0]);
-    for (int k = 0; k < 32; ++k) sum += sA[y][k] * sB[k][x];
-    __syncthreads();
-  }
-  C[row * N + col] = sum;
-}
 """
+    + LOOP,
+)
 OPTIONS = {"block": (32, 32), "tile": (32, 32, 32)}
 
 
