@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -132,12 +131,8 @@ def _copied(folder: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="gemmlab-sample-") as work:
         copy = Path(work).resolve() / folder.name
         shutil.copytree(folder, copy)
-        before = Path.cwd()
-        os.chdir(copy)
-        try:
+        with contextlib.chdir(copy):
             yield copy
-        finally:
-            os.chdir(before)
 
 
 def differences(sample: Sample, result: Result) -> str:
@@ -151,9 +146,9 @@ def differences(sample: Sample, result: Result) -> str:
 
 def record(got: dict[str, Result], known: Samples, file: Path = RECORD) -> None:
     """Write what was measured, beside what was measured of other samples before."""
-    before = results(file) if file.exists() else {}
+    measured = {**(results(file) if file.exists() else {}), **got}
     names = [sample.name for sample in known.each if not sample.not_run]
-    rows = {name: {**before, **got}[name] for name in names if name in {**before, **got}}
+    rows = {name: measured[name] for name in names if name in measured}
     data = {
         "repository": known.repository,
         "commit": known.commit,

@@ -166,13 +166,14 @@ def _launches(
 def build_all(chosen: Sequence[Subject]) -> None:
     """Build them for the GPU with all processors; what fails says so when it is launched."""
 
-    def one(subject: Subject, layout: str) -> None:
+    def one(each: tuple[Subject, str]) -> None:
+        subject, layout = each
         with suppress(GemmlabError):
             build.load(registry.program(subject.spec), subject.precision, layout)
 
-    each = [(subject, layout) for subject in chosen for layout in subject.spec.layouts]
+    builds = [(subject, layout) for subject in chosen for layout in subject.spec.layouts]
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as several:
-        list(several.map(one, *zip(*each, strict=True)))
+        list(several.map(one, builds))
 
 
 def fuzz_all(chosen: Sequence[Subject], given: argparse.Namespace) -> list[Outcome]:

@@ -6,11 +6,10 @@ import re
 from dataclasses import replace
 
 from ..run.kernel import Kernel
+from ..sim.cuda_text import closing, masked
 from ..steps import patch
-from ..steps.text import without_comments
 
-_PRINT = re.compile(r"(?<![\w:])(?:::)?(?:std::)?printf\s*\(")
-_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"' + r"|'(?:\\.|[^'\\\n])+'")
+_PRINT = re.compile(r"(?<![\w:])(?:::)?(?:std::)?printf\s*(?=\()")
 
 
 def without_prints(handle: Kernel) -> Kernel:
@@ -21,8 +20,8 @@ def without_prints(handle: Kernel) -> Kernel:
     if handle.source.trusted:
         return handle
     text = handle.source.path.read_text()
-    code = _STRING.sub(lambda found: "~" * len(found[0]), without_comments(text))
-    calls = [(call.start(), _closing(code, call.end())) for call in _PRINT.finditer(code)]
+    code = masked(text)
+    calls = [(call.start(), closing(code, call.end()) + 1) for call in _PRINT.finditer(code)]
     for start, stop in reversed([call for call in calls if call[1]]):
         lines = "\n" * text.count("\n", start, stop)
         text = f"{text[:start]}(0){lines}{text[stop:]}"
@@ -30,13 +29,3 @@ def without_prints(handle: Kernel) -> Kernel:
         return handle
     copy = patch.keep(text, f"kernels/{handle.spec.file}")
     return replace(handle, source=replace(handle.source, path=copy))
-
-
-def _closing(code: str, at: int) -> int:
-    """The place behind the bracket that closes one open at `at`; 0 if there is none."""
-    depth = 1
-    for i in range(at, len(code)):
-        depth += (code[i] == "(") - (code[i] == ")")
-        if not depth:
-            return i + 1
-    return 0

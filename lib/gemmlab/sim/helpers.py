@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ..steps.text import without_comments
+from .cuda_text import line_at
 
 _FUNCTION = re.compile(r"\b__device__\b[^;{}()]*\([^;{}]*\)\s*\{(?P<body>[^{}]*)\}")
 _MOST = 2  # statements
@@ -17,6 +18,6 @@ def helper_lines(text: str) -> frozenset[int]:
     for match in _FUNCTION.finditer(code):
         body = match["body"]
         if body.count(";") <= _MOST and not _MORE.search(body) and "__global__" not in match[0]:
-            first, last = (code.count("\n", 0, at) + 1 for at in match.span())
+            first, last = (line_at(code, at) for at in match.span())
             found.update(range(first, last + 1))
     return frozenset(found)

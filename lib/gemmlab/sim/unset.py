@@ -22,6 +22,7 @@ from ..steps.program import Program
 from ..steps.text import without_comments
 from . import build
 from .apart import ApartModule
+from .cuda_text import line_at
 from .findings import Finding
 from .module import SimModule
 from .replay import as_float
@@ -115,7 +116,7 @@ def _declarations(program: Program, text: str) -> list[_Declared]:
     """Those on lines that a reader has written, in the order of the text."""
     code, found = without_comments(text), []
     for match in _DECLARATION.finditer(code):
-        line = code.count("\n", 0, match.start("type")) + 1
+        line = line_at(code, match.start("type"))
         words = match["type"].split()
         if _NO_TYPE & {*words, words[0].partition("<")[0]} or not _is_own(program, line):
             continue
