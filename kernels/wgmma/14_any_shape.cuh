@@ -29,14 +29,16 @@
 namespace wgmma_14_any_shape {
 
 // TURNS: each consumer has a tile of its own, and they take turns. STRIP: rows of cluster tiles.
-template <int BM, int BN, int STAGES, int CONSUMERS, int CLUSTER, int STRIP_, bool TURNS_ = false>
+// ADDED: a second kernel adds up the pieces of a cut tile, else the last team that has one.
+template <int BM, int BN, int STAGES, int CONSUMERS, int CLUSTER, int STRIP_, bool TURNS_ = false,
+          bool ADDED_ = BM * BN <= 64 * 128>
 struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
   using Shape = WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER>;
   static constexpr int STRIP = STRIP_;
   // Of a piece of a cut tile, some 4 us, in k tiles of time.
   static constexpr int PRICE = 10 * 128 * 256 / (BM * BN);
-  // Pieces of small tiles are added up by a second kernel, which takes some 2 us.
-  static constexpr bool ADDED = BM * BN <= 64 * 128;
+  static constexpr bool ADDED = ADDED_;
+  // Of the second kernel, some 2 us.
   static constexpr int ADDING = ADDED ? 16 * 64 * 128 / (BM * BN) : 0;
   static constexpr bool TURNS = TURNS_;
   static constexpr int TILES = TURNS ? CONSUMERS : 1;  // at a time
@@ -124,8 +126,9 @@ __global__ void __launch_bounds__(S::THREADS, 1)
       return __shfl_sync(0xffffffffu, work.end - work.begin, 0);
     };
     WarpgroupTile<T, S::BM, S::ROWS, S::BN, S::LAYOUT> sums(smem_addr(smem), own_row);
-    AnyRing<TC> store_ring(smem + S::OUT + threadIdx.x / 32 * StoreRing<>::BYTES, out);
-    LateStore<TC, S::BN / 2, AnyRing<TC>> late(store_ring, &maps.c);
+    using Ring = AnyRing<TC, S::PIECE_COLUMNS>;
+    Ring store_ring(smem + S::OUT + threadIdx.x / 32 * Ring::BYTES, out);
+    LateStore<TC, S::BN / 2, Ring> late(store_ring, &maps.c);
     Turns<S> turns(turns_addr, wg_id);
     for (int i = first; i < works; i += S::TILES) {
       const Work work = share.work(team, i);
@@ -143,7 +146,8 @@ __global__ void __launch_bounds__(S::THREADS, 1)
         const int own = share.piece(work, team), count = share.pieces(work);
         float4* slots = pieces + (size_t)at * share.slots() * S::PIECE + lane_id;
         if constexpr (S::ADDED) {
-          if (order[work.tile].x * S::BM + part * 16 < out.M)
+          const int top = (order[work.tile].x * S::CLUSTER + rank) * S::BM;
+          if (top + part / 4 * S::ROWS + part % 4 * 16 < out.M)
             leave_sums(sums.all(), slots + own * S::PIECE);
           continue;
         }

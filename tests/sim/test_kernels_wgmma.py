@@ -104,6 +104,31 @@ def test_a_second_kernel_adds_the_pieces_of_small_tiles(sizes, sms, config):
     assert not laid("nn", sizes, config=config, sms=sms, changes=broken)[1]
 
 
+# Plans that a reader may put into the list: columns that are no multiple of 64, clusters of small
+# tiles, and a second kernel that adds up the pieces of large ones. Last: how many SMs cut tiles.
+OTHER_PLANS = [
+    ("Plan<128, 144, 4, 2, 2, 8>()", (300, 520, 1000), None),
+    ("Plan<128, 160, 4, 2, 1, 8>()", (300, 520, 1000), None),
+    ("Plan<64, 96, 8, 1, 2, 32>()", (200, 520, 3000), 10),
+    ("Plan<128, 256, 4, 2, 2, 8, false, true>()", (300, 520, 1000), 10),
+    ("Plan<256, 192, 3, 2, 2, 4, false, true>()", (300, 520, 1000), 10),
+    ("Plan<128, 128, 6, 2, 1, 16, true, true>()", (300, 520, 3000), 10),
+]
+
+
+@pytest.mark.parametrize(("plan", "sizes", "cutting"), OTHER_PLANS)
+def test_a_plan_of_ones_own_is_right(plan, sizes, cutting):
+    changes = one_tile(ANY_SHAPE, 0)
+    kept = next(line for line, text in changes.items() if text)
+    changes[kept] = f"  return f({plan});\n"
+    for layout, shape, sms in (("nn", sizes, 2), ("nt", (65, 257, 63), 2), ("tn", sizes, cutting)):
+        trace, right = laid(layout, shape, config=0, sms=sms or 4, changes=changes)
+        assert right and trace.findings == (), shape
+    broken = changes | {"leave_sums(sums.all(), slots + own * S::PIECE)": ";"}
+    if cutting is not None:
+        assert not laid("tn", sizes, config=0, sms=cutting, changes=broken)[1]
+
+
 # A layout, a file beside the last step's, and what is changed in it.
 TILE_FILE, LOAD_FILE = "warpgroup_tile.cuh", "operand_boxes.cuh"
 WRONG_LAYOUTS = {

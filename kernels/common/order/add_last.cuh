@@ -5,18 +5,21 @@
 #include "last_wave.cuh"
 #include "snake.cuh"
 
-// A block adds up one 16x8 of the 16 rows that a warp has of a tile S, always in the same order.
+// A block adds up one 16x8 of what a warp has of a tile S: 16 rows of each 64. Always in the same
+// order.
 template <class TC, class S>
 __global__ void __launch_bounds__(32 * ADDERS)
     add_last_tiles(Output<TC> out, Snake order, LastWave share, const float4* pieces) {
-  static_assert(S::CLUSTER == 1 && S::ROWS == 64 && S::TILES == 1, "a warp has 16 rows");
-  constexpr int GROUPS = S::PIECE / 32;
+  constexpr int COLUMNS = S::BN / 8, GROUPS = S::PIECE / 32;
   __shared__ float4 sums[ADDERS][32];
   const int adder = threadIdx.x / 32, lane_id = threadIdx.x % 32;
   const int group = blockIdx.x % GROUPS, part = blockIdx.x / GROUPS;
-  const Work work = {share.tiles - share.rest + part / S::PARTS, 0, 0};
+  const int block = part / S::PARTS, warp = part % S::PARTS;  // of a cluster's tile that was cut
+  const Work work = {share.tiles - share.rest + block / S::CLUSTER, 0, 0};
   const int2 tile = order[work.tile];
-  const int row = tile.x * S::BM + part % S::PARTS * 16, col = tile.y * S::BN + group * 8;
+  const int own_row = warp / 4 * S::ROWS + group / COLUMNS * 64 + warp % 4 * 16;
+  const int row = (tile.x * S::CLUSTER + block % S::CLUSTER) * S::BM + own_row;
+  const int col = tile.y * S::BN + group % COLUMNS * 8;
   if (row >= out.M || col >= out.N) return;
   const int count = share.pieces(work);
   const float4* from = pieces + ((size_t)part * share.slots() * GROUPS + group) * 32 + lane_id;

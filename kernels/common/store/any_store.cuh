@@ -47,31 +47,30 @@ __device__ __forceinline__ void store_any_rows(const Output<TC>& out, const CUte
 }
 
 // A StoreRing whose pieces the engine takes where it can (Output::by_engine). Else the warp's lanes
-// write them, a row of 64 columns at a time, as pairs at multiples of 4 bytes (store_by_pairs in
+// write them, a row of the piece at a time, as pairs at multiples of 4 bytes (store_by_pairs in
 // warp_store.cuh says how).
-template <class TC>
-struct AnyRing : StoreRing<true> {
+template <class TC, int COLUMNS>
+struct AnyRing : StoreRing<true, COLUMNS> {
+  using Engine = StoreRing<true, COLUMNS>;
   const Output<TC>& out;
   const uint32_t* piece;  // the first buffer
   __device__ AnyRing(const unsigned char* buffers, const Output<TC>& out)
-      : StoreRing<true>(smem_addr(buffers)),
-        out(out),
-        piece(reinterpret_cast<const uint32_t*>(buffers)) {}
+      : Engine(smem_addr(buffers)), out(out), piece(reinterpret_cast<const uint32_t*>(buffers)) {}
   template <class Pair>
   __device__ __forceinline__ void store(const CUtensorMap* map, int row, int col, Pair pair) {
-    if (out.by_engine) return StoreRing<true>::store(map, row, col, pair);
+    if (out.by_engine) return Engine::store(map, row, col, pair);
     __syncwarp();  // the piece before has been read
-    put(addr, pair);
+    Engine::put(this->addr, pair);
     __syncwarp();
     store_pairs(row, col);
   }
   __device__ __forceinline__ void store_pairs(int row, int col) const {
     const int lane_id = threadIdx.x % 32;
-    const int width = min(64, out.N - col), height = min(16, out.M - row);
+    const int width = min(COLUMNS, out.N - col), height = min(16, out.M - row);
     TC* to = out.C + (size_t)row * out.N + col;
 #pragma unroll 4
     for (int i = 0; i < 16; ++i, to += out.N) {
-      const uint32_t pair = piece[swizzle<3, 3>(i * 64 + lane_id * 2) / 2];
+      const uint32_t pair = piece[swizzle<3, 3>(i * 64 + lane_id * 2 % COLUMNS) / 2];
       const uint32_t next = __shfl_down_sync(0xffffffffu, pair, 1);
       const bool odd = reinterpret_cast<size_t>(to) % 4 != 0, inside = i < height;
       const int first = 2 * lane_id + odd;

@@ -3,10 +3,10 @@
 #include "warpgroup_store.cuh"
 
 // COUNT sums of each thread, packed into COUNT / 2 registers of 16-bit pairs until they are stored,
-// piece by piece. A piece is 32 sums of each thread: 16 rows x 64 columns of a warp.
+// piece by piece, as the ring takes them: 16 rows of a warp, and Ring::SUMS of each thread.
 template <class TC, int COUNT, class Ring = StoreRing<>>
 struct LateStore {
-  static constexpr int PIECES = COUNT / 32;  // of 64 columns
+  static constexpr int PIECES = COUNT / Ring::SUMS, STEP = Ring::SUMS * 2;  // columns
   Ring ring;
   const CUtensorMap* map;
   uint32_t pairs[COUNT / 2];
@@ -21,7 +21,8 @@ struct LateStore {
     this->row = row + threadIdx.x % 128 / 32 * 16, this->col = col, any = true;
   }
   __device__ __forceinline__ void put(int piece) {
-    if (any) ring.store(map, row, col + piece * 64, [&](int i) { return pairs[piece * 16 + i]; });
+    if (any)
+      ring.store(map, row, col + piece * STEP, [&](int i) { return pairs[piece * STEP / 4 + i]; });
     if (piece == PIECES - 1) any = false;
   }
   __device__ __forceinline__ void put_all() {

@@ -46,11 +46,12 @@ __device__ __forceinline__ void store_sums(const Output<TC>& out, int row, int c
   }
 }
 
-// 64 columns of a warp's 16 rows at a time: 16 lines of 128 bytes, swizzled, in one of BUFFERS that
+// COLUMNS of a warp's 16 rows at a time: 16 lines of 128 bytes, swizzled, in one of BUFFERS that
 // the warp has to itself; the copy engine takes them from there. EVICT_FIRST: what it writes leaves
 // the L2 before what is read.
-template <bool EVICT_FIRST = false>
+template <bool EVICT_FIRST = false, int COLUMNS = 64>
 struct StoreRing {
+  static constexpr int SUMS = COLUMNS / 2;  // of a thread, in a piece
   static constexpr int BUFFERS = 2, PIECE_BYTES = 16 * 128, BYTES = BUFFERS * PIECE_BYTES;
   uint32_t addr;  // aligned to 1024
   int buffer = 0;
@@ -63,14 +64,14 @@ struct StoreRing {
     const int lane_id = threadIdx.x % 32;
     const int at = swizzle<3, 3>(lane_id % 16 * 64 + lane_id / 16 * 8);
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
+    for (int j = 0; j < COLUMNS / 16; ++j) {
       const uint32_t pairs[4] = {pair(j * 4), pair(j * 4 + 1), pair(j * 4 + 2), pair(j * 4 + 3)};
       stmatrix_x4(piece_addr + (at ^ j * 16) * 2, pairs);
     }
   }
   // [/put]
-  // pair(i): sums 2i and 2i + 1 of the 32 of these columns, in 16 bits. map: of C, in boxes of
-  // 16x64. row, col: of the first element.
+  // pair(i): sums 2i and 2i + 1 of those of these columns, in 16 bits. map: of C, in boxes of 16
+  // rows. row, col: of the first element.
   template <class Pair>
   __device__ __forceinline__ void store(const CUtensorMap* map, int row, int col, Pair pair) {
     const int lane_id = threadIdx.x % 32;
@@ -102,7 +103,7 @@ __device__ __forceinline__ void store_rows(const Output<TC>& out, const CUtensor
                                            const float (&acc)[COUNT]) {
   if constexpr (is_half<TC>) {
 #pragma unroll
-    for (int n = 0; n < COUNT; n += 32)
+    for (int n = 0; n < COUNT; n += Ring::SUMS)
       ring.store(map, row + threadIdx.x % 128 / 32 * 16, col + n * 2,
                  [&](int i) { return pack2<TC>(acc[n + 2 * i], acc[n + 2 * i + 1]); });
   } else {

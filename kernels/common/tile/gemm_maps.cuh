@@ -10,7 +10,7 @@ struct GemmMaps {
   CUtensorMap a, b, c;
 };
 
-// A and B in rows of lda and ldb elements, C in pieces of 16x64 (warpgroup_store.cuh).
+// A and B in rows of lda and ldb elements, C in pieces of 16 rows (warpgroup_store.cuh).
 template <class S, class T, class TC>
 cudaError_t encode_maps(GemmMaps* maps, const T* A, const T* B, const Output<TC>& out, int K,
                         int lda, int ldb) {
@@ -18,7 +18,7 @@ cudaError_t encode_maps(GemmMaps* maps, const T* A, const T* B, const Output<TC>
   if (error != cudaSuccess) return error;
   error = encode_operand<BoxesB<S>>(&maps->b, B, out.N, K, ldb);
   if (error != cudaSuccess) return error;
-  return encode_output(&maps->c, out, 16, 64);
+  return encode_output(&maps->c, out, 16, S::PIECE_COLUMNS);
 }
 
 // Brings the maps into the copy engine's cache. Of an empty matrix there is none.
