@@ -11,11 +11,12 @@ from ..core.arguments import file_path, flag
 from ..core.errors import ArgumentError
 from ..core.paths import kernels_folder
 from ..display.code import Line, Listing
+from .cuda_text import without_comments
 from .program import Program
 from .reach import named, reached
 from .registry import program
 from .spec import KernelSpec
-from .text import included_files, project_header, without_comments
+from .text import included_files, project_header
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">].*\n?', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*\n", re.MULTILINE)
