@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gemmlab.sim.cuda_text import closing, masked, split
 from gemmlab.sim.inline_ptx import translated
 from gemmlab.sim.program.edits import apply, edits_of
 
@@ -116,10 +115,3 @@ def test_alignas_after_shared_and_cluster_dims():
     changed = rewritten(text)
     assert "__shared__ __align__(128) int s;" in changed
     assert "k(int x) { GEMMLAB_CLUSTER_DIMS(2, 1, 1);\n" in changed
-
-
-def test_brackets_strings_and_comments():
-    code = masked("f(\"(\", ')', 1'000) // )\n")
-    assert closing(code, 1) == len("f(\"(\", ')', 1'000)") - 1
-    assert split('a, f(b, c), "d,e", {f, g}', ",") == ["a", "f(b, c)", '"d,e"', "{f, g}"]
-    assert closing("(a", 0) == -1

@@ -31,20 +31,36 @@ def separated(right: set[Shape], wrong: set[Shape]) -> str:
 
 def _properties(right: set[Shape], wrong: set[Shape]) -> Iterator[tuple[str, str]]:
     """What holds for all right shapes, and for all wrong ones; the simplest first."""
-    sides = [("K", 2), ("M", 0), ("N", 1)]
-    for name, axis in sides:
-        ours, theirs = ({shape[axis] for shape in some} for some in (right, wrong))
-        for of in _MULTIPLES:
-            is_, is_not = f"{name} is a multiple of {of}", "it is not"
-            whole = [all(size % of == 0 for size in some) for some in (ours, theirs)]
-            ragged = [all(size % of for size in some) for some in (ours, theirs)]
-            if whole[0] and ragged[1]:
-                yield is_, is_not
-            if ragged[0] and whole[1]:
-                yield f"{name} is not a multiple of {of}", "it is"
-    for name, axis in sides:
-        ours, theirs = ({shape[axis] for shape in some} for some in (right, wrong))
+    sizes = {
+        name: [{shape[axis] for shape in some} for some in (right, wrong)]
+        for name, axis in (("K", 2), ("M", 0), ("N", 1))
+    }
+    for name, (ours, theirs) in sizes.items():
+        if of := _divisors(ours, theirs):
+            others = _no_multiple(of[0]) if len(of) > 1 else "not"
+            yield f"{name} is {_multiple(of[-1])}", f"it is {others}"
+        if of := _divisors(theirs, ours):
+            others = f" {_multiple(of[-1])}" if len(of) > 1 else ""
+            yield f"{name} is {_no_multiple(of[0])}", f"it is{others}"
+    for name, (ours, theirs) in sizes.items():
         if max(ours) < min(theirs):
             yield f"{name} is {max(ours)} or less", f"it is {min(theirs)} or more"
         if min(ours) > max(theirs):
             yield f"{name} is {min(ours)} or more", f"it is {max(theirs)} or less"
+
+
+def _divisors(these: set[int], others: set[int]) -> list[int]:
+    """Those of _MULTIPLES that divide all of these and none of the others, in their order."""
+    return [
+        of
+        for of in _MULTIPLES
+        if all(size % of == 0 for size in these) and all(size % of for size in others)
+    ]
+
+
+def _multiple(of: int) -> str:
+    return "even" if of == 2 else f"a multiple of {of}"
+
+
+def _no_multiple(of: int) -> str:
+    return "odd" if of == 2 else f"not a multiple of {of}"

@@ -16,7 +16,7 @@ from ..core.precision import precision
 from ..run.kernel import Kernel
 from ..sim.replay import as_float
 from ..sim.trace import Trace
-from ..steps.text import without_comments
+from ..steps.cuda_text import without_comments
 
 _SIDES = 4  # declared tiles each way, so that a larger one fits
 _LEAST = 128

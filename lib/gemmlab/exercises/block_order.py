@@ -9,11 +9,11 @@ from .verdict import Verdict
 
 _GRIDS = 20  # rows and columns of tiles that are tried
 
-Place = Callable[[int, int, int], tuple[int, int]]
+TileAt = Callable[[int, int, int], tuple[int, int]]
 
 
 def block_order(
-    tile_at: Place, panels: int, grid: tuple[int, int] = (64, 64), slots: int = 264
+    tile_at: TileAt, panels: int, grid: tuple[int, int] = (64, 64), slots: int = 264
 ) -> Verdict:
     """Judge `tile_at(t, rows, columns)`, which gives block t's tile as (row, column).
 
@@ -40,7 +40,7 @@ def block_order(
     return Verdict(True, f"each tile of every grid is taken once; {said}.")
 
 
-def _on(tile_at: Place, rows: int, columns: int) -> Callable[[int], Pair]:
+def _on(tile_at: TileAt, rows: int, columns: int) -> Callable[[int], Pair]:
     return lambda t: tile_at(t, rows, columns)
 
 

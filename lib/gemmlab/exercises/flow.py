@@ -13,6 +13,7 @@ import numpy as np
 
 from ..run.kernel import Kernel
 from ..sim.journal import KINDS, Journal
+from ..sim.places import Place
 from ..sim.trace import Trace
 
 READS = ("ld.shared", "ldmatrix", "wgmma.shared")
@@ -44,6 +45,10 @@ class Seen:
         """The rows of each thread of block 0, in its order."""
         return self.journal.threads()
 
+    def place(self, name: str) -> Place:
+        """Where the matrix `name` lies."""
+        return next(one for one in self.trace.places if one.name == name)
+
     @property
     def at(self) -> str:
         """The size of the run, in words."""
@@ -51,14 +56,12 @@ class Seen:
 
     def elements(self, rows: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of the rows that use the matrix `name`: which they are, and the row and column there."""
-        place = next(one for one in self.trace.places if one.name == name)
+        place = self.place(name)
         address = rows["address"].astype(np.int64)
         inside = (address >= place.start) & (address < place.start + place.bytes)
         inside &= is_of(rows, *FETCHES, "st.global")
-        columns = place.shape[1]
-        width = place.bytes // (place.shape[0] * columns)
-        index = (address[inside] - place.start) // width
-        return inside, index // columns, index % columns
+        index = (address[inside] - place.start) // place.element_bytes
+        return inside, index // place.shape[1], index % place.shape[1]
 
     def k_tiles(self, rows: np.ndarray) -> np.ndarray:
         """Of each row the k tile that it fetches a part of, -1 for all others."""
@@ -97,7 +100,7 @@ def sharing_unevenly(seen: Seen) -> list[int]:
 
 def place_is_used_atomically(seen: Seen, name: str) -> bool:
     """Whether block 0 uses the matrix `name` by atomic operations."""
-    place = next(one for one in seen.trace.places if one.name == name)
+    place = seen.place(name)
     for rows in seen.threads.values():
         at = rows["address"][is_of(rows, "atom.global")].astype(np.int64)
         if ((at >= place.start) & (at < place.start + place.bytes)).any():
@@ -225,7 +228,7 @@ def _halves(rows: np.ndarray) -> set[int]:
 
 def _boxes_kept(seen: Seen) -> float:
     """The same of boxes that the copy engine brings."""
-    rows = np.concatenate(list(seen.threads.values()))
+    rows = seen.journal.own
     to = rows["address"][is_of(rows, "mark tma.load")]
     tiles = -(-seen.trace.K // seen.tile[2])
     return len(np.unique(to)) / (len(to) / tiles) if len(to) else 0.0

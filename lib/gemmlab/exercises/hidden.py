@@ -11,7 +11,7 @@ import re
 from ..run.kernel import Kernel
 from ..sim.kept import foreign_functions, kept_variables, predefined_macros
 from ..steps import registry
-from ..steps.text import without_comments
+from ..steps.cuda_text import without_comments
 from .properties import NotYetError
 
 _DIRECTIVE = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b(.*)")

@@ -23,9 +23,9 @@ from ..sim.findings import once, told
 from ..sim.journal import MOST
 from ..sim.trace import Trace
 from ..steps import registry
+from ..steps.cuda_text import without_comments
 from ..steps.program import Program
 from ..steps.spec import KernelSpec
-from ..steps.text import without_comments
 from .flow import Seen
 from .hidden import refuse_hidden
 from .large import refuse_small_only

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 from ..run.kernel import Kernel
-from ..sim.cuda_text import closing, masked
 from ..steps import patch
+from ..steps.cuda_text import closing, masked
 
 _PRINT = re.compile(r"(?<![\w:])(?:::)?(?:std::)?printf\s*(?=\()")
 

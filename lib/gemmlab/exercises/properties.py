@@ -15,7 +15,7 @@ import numpy as np
 from ..core import arguments
 from ..sim.replay import NOWHERE
 from .answers import pairs
-from .block_order import block_order
+from .block_order import TileAt, block_order
 from .flow import (
     FETCHES,
     READS,
@@ -28,7 +28,6 @@ from .flow import (
     sharing_unevenly,
 )
 
-Place = Callable[[int, int, int], tuple[int, int]]
 ONE_TILE, GRID = (1, 1), (2, 3)  # tiles of C in a run
 _LITTLE = 0.01  # of a tile's products
 _MUCH = 0.75  # of what another thread reads: copies beside the products may not divide evenly
@@ -208,7 +207,7 @@ def block_tile(rows: int, columns: int) -> Property:
 
 def _refuse_unread(seen: Seen) -> None:
     """Who makes elements of C reads the rows of A and the columns of B for them."""
-    every = np.concatenate(list(seen.threads.values()))
+    every = seen.journal.own
     if is_of(every, "mark tma.load").any():  # whose addresses in global memory are not kept
         return
     made = [at for r, c in _stored(seen).values() for at in zip(r, c, strict=True)]
@@ -245,7 +244,7 @@ def _refuse_uneven(seen: Seen) -> None:
 
 def _refuse_elsewhere(seen: Seen) -> None:
     """What the threads of a block share lies in shared memory, not in an array of their own."""
-    every = np.concatenate(list(seen.threads.values()))
+    every = seen.journal.own
     every = every[is_of(every, *FETCHES, "st.global", "atom.global")]
     address = every["address"].astype(np.int64)
     inside = np.zeros(len(every), bool)
@@ -263,18 +262,16 @@ def _refuse_elsewhere(seen: Seen) -> None:
 
 def _fetched(seen: Seen, rows: np.ndarray, name: str) -> int:
     """How many different elements of a matrix are loaded."""
-    place = next(one for one in seen.trace.places if one.name == name)
+    place = seen.place(name)
     inside, r, c = seen.elements(rows, name)
-    each = place.bytes // (place.shape[0] * place.shape[1])
-    at, wide = r * place.shape[1] + c, rows["width"][inside] // each
+    at, wide = r * place.shape[1] + c, rows["width"][inside] // place.element_bytes
     spread = [at[wide > i] + i for i in range(int(wide.max(initial=0)))]
     return len(np.unique(np.concatenate(spread))) if spread else 0
 
 
 def _stored(seen: Seen) -> dict[int, tuple[list[int], list[int]]]:
     """Rows and columns of the elements of C that each thread of block 0 stores."""
-    size = next(one for one in seen.trace.places if one.name == "C")
-    each = size.bytes // (size.shape[0] * size.shape[1])
+    each = seen.place("C").element_bytes
     found = {}
     for thread, rows in seen.threads.items():
         inside, r, c = seen.elements(rows, "C")
@@ -294,14 +291,12 @@ def reads_once() -> Property:
     """A condition: a block loads each element of A and B that it needs once from global memory."""
 
     def look(seen: Seen) -> str:
-        every = np.concatenate(list(seen.threads.values()))
+        every = seen.journal.own
         every = every[seen.k_tiles(every) >= 0]
         _refuse_elsewhere(seen)
         for name, side in (("A", seen.tile[0]), ("B", seen.tile[1])):
             inside, *_ = seen.elements(every, name)
-            place = next(one for one in seen.trace.places if one.name == name)
-            width = place.bytes // (place.shape[0] * place.shape[1])
-            loaded = int(every["width"][inside].sum()) // width
+            loaded = int(every["width"][inside].sum()) // seen.place(name).element_bytes
             needed = side * seen.trace.K
             if place_is_used_atomically(seen, name):
                 raise NotYetError(
@@ -322,7 +317,7 @@ def only(*operations: str) -> Property:
     """A condition: A and B come by `operations` alone, "cp.async.global" or "tma.load"."""
 
     def look(seen: Seen) -> str:
-        every = np.concatenate(list(seen.threads.values()))
+        every = seen.journal.own
         every = every[seen.k_tiles(every) >= 0]
         others = [op for op in FETCHES if op not in operations and is_of(every, op).any()]
         if others:
@@ -420,7 +415,7 @@ def products(operation: str = "mma", without: str = "") -> Property:
     """
 
     def look(seen: Seen) -> str:
-        every = np.concatenate(list(seen.threads.values()))
+        every = seen.journal.own
         count = int(is_of(every, f"mark {operation}").sum())
         warps = -(-len(seen.threads) // 32)
         BM, BN, _ = seen.tile
@@ -440,7 +435,7 @@ def products(operation: str = "mma", without: str = "") -> Property:
     return Property(f"products by {operation}", look)
 
 
-def order(place: Place, panels: int | None = None, grid: tuple[int, int] = (3, 11)) -> Property:
+def order(place: TileAt, panels: int | None = None, grid: tuple[int, int] = (3, 11)) -> Property:
     """A condition: block t computes the tile (row, column) that place(t, rows, columns) gives.
 
     panels: what `block_order` demands of that function, if it is the reader's. grid: the rows and
@@ -476,7 +471,7 @@ def cuts() -> Property:
     def look(seen: Seen) -> str:
         # The launch that multiplies has the most shared memory.
         blocks = max((one.shared_bytes, one.blocks) for one in seen.trace.launches)[1]
-        every = np.concatenate(list(seen.threads.values()))
+        every = seen.journal.own
         _, k, _ = seen.elements(every[is_of(every, *FETCHES)], "B")
         own = len(np.unique(k // seen.tile[2]))  # A may be packed by another kernel
         if blocks < 2 or not 0 < own < -(-seen.trace.K // seen.tile[2]):

@@ -9,11 +9,12 @@ from itertools import pairwise
 from typing import Any
 
 from ..core.errors import ArgumentError
+from ..steps.cuda_text import without_comments
 from ..steps.program import Origins
 from ..steps.spec import KernelSpec
-from ..steps.text import passages_of, without_comments
+from ..steps.text import passages_of
 from .constants import Constant, numbers, read_constants
-from .passages import FIRST, Passage, at, canonical, read_passages
+from .passages import FIRST, Passage, at, at_offset, canonical, read_passages
 from .plain import Shape, declared, read_plain
 
 _WHOLE = re.compile(r"\blaunch_\w+\s*\(|\b__global__\b|<<<")
@@ -140,19 +141,19 @@ def _check_launcher(code: str, wanted: str, lines: int) -> None:
             continue
         if not _PARAMETERS.fullmatch(match[2].strip()):
             raise ArgumentError(
-                f"{_at_offset(code, match.start())}: {wanted} takes "
+                f"{at_offset(code, match.start())}: {wanted} takes "
                 f"({' '.join(match[2].split())}); it is to be {signature}"
             )
         return
     if launchers:
         other = launchers[-1]
         raise ArgumentError(
-            f"{_at_offset(code, other.start())}: defines {other[1]}, but the kernel of this cell "
+            f"{at_offset(code, other.start())}: defines {other[1]}, but the kernel of this cell "
             f"is launched by {signature}; give the function that name"
         )
     if named := re.search(rf"\b{wanted}\s*\(", code):
         raise ArgumentError(
-            f"{_at_offset(code, named.start())}: {wanted} has another signature; it is to be "
+            f"{at_offset(code, named.start())}: {wanted} has another signature; it is to be "
             f"{signature}, with its body"
         )
     raise ArgumentError(
@@ -305,7 +306,3 @@ def _braces(
         if ours != theirs:
             many, few = ("{", "}") if ours > theirs else ("}", "{")
             yield f"[{p.name}] has {abs(ours - theirs)} {many} too many, or {few} too few"
-
-
-def _at_offset(code: str, offset: int) -> str:
-    return at(code.count("\n", 0, offset))

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..steps.cuda_text import split
+
 _CONSTANT = re.compile(r"(?:\b(?:static|inline)\s+)*\bconstexpr\s+(\w[\w:\s]*?)\s+(?=\w+\s*=[^=])")
 _DECLARATOR = re.compile(r"\s*(\w+)\s*=\s*")
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(.+)$", re.MULTILINE)
@@ -71,24 +73,17 @@ def numbers(code: str) -> dict[str, int]:
     """
     said = {match[1]: match[2] for match in _DEFINE.finditer(code)}
     for match in _NAMED.finditer(code):
-        listed = match[1].rstrip()
-        for part in split(listed.removesuffix("}") if match[0].startswith("enum") else listed):
+        names = match[1].rstrip()
+        for part in listed(names.removesuffix("}") if match[0].startswith("enum") else names):
             if found := _NUMBER.fullmatch(part):
                 said.setdefault(found[1], found[2] or found[3])
     values = {name: _value(text, said, frozenset({name})) for name, text in said.items()}
     return {name: value for name, value in values.items() if value is not None and value > 0}
 
 
-def split(text: str) -> list[str]:
-    """Parts between the commas that stand in no brackets."""
-    parts, depth = [""], 0
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts if part.strip()]
+def listed(text: str) -> list[str]:
+    """What a text lists, separated by commas outside of brackets; nothing if it is empty."""
+    return list(filter(None, split(text, ",")))
 
 
 def _value(text: str, said: dict[str, str], open_: frozenset[str]) -> int | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.errors import ArgumentError
+from ..steps.cuda_text import line_at
 
 FIRST = 2  # the cell's first line is `%%kernel ...`, its text begins on the second
 
@@ -63,3 +64,8 @@ def canonical(line: str) -> str:
 def at(i: int) -> str:
     """A line of the cell, counted from 0 below `%%kernel`, in words."""
     return f"line {i + FIRST} of the cell"
+
+
+def at_offset(code: str, offset: int) -> str:
+    """The line of the cell in which a character of its text stands, in words."""
+    return at(line_at(code, offset) - 1)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from ..core.errors import ArgumentError
 from ..core.precision import Precision, of_types
-from .constants import split
-from .passages import at
+from ..steps.cuda_text import closing
+from .constants import listed
+from .passages import at_offset
 
 SIGNATURE = "const float* A, const float* B, float* C, int M, int N, int K, float alpha, float beta"
 _BOUNDS = r"__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*"
@@ -106,8 +107,8 @@ def read_plain(code: str, name: str, shape: Shape) -> Plain:
         return Plain(own, parameters, types, lines, body)
     if _TEMPLATE.search(code[: match.start()]):
         raise ArgumentError(
-            f"{_line(code, match.start())}: {own} is a template, so the cell has to say which one "
-            f"is launched; write {own}<...><<<grid, block>>>({', '.join(parameters)}); below it"
+            f"{at_offset(code, match.start())}: {own} is a template, so the cell has to say which "
+            f"one is launched; write {own}<...><<<grid, block>>>({', '.join(parameters)}); below it"
         )
     return Plain(own, parameters, types, frozenset(), _declared_launch(own, parameters, shape))
 
@@ -135,20 +136,20 @@ def _launches(code: str) -> Iterable[tuple[str, int, int, list[str], str]]:
     Raises ArgumentError for one that is not complete, or stands inside of a function.
     """
     for match in _LAUNCH.finditer(code):
-        where = _line(code, match.start())
+        where = at_offset(code, match.start())
         if code.count("{", 0, match.start()) > code.count("}", 0, match.start()):
             raise ArgumentError(
                 f"{where}: the launch stands inside of a function; let it stand by itself below "
                 "the kernel, where A, B, C, M, N, K, alpha and beta are known"
             )
         rest = re.compile(r"((?:[^>]|>(?!>>))*)>>>\s*\(").match(code, match.end())
-        stop = _closing(code, rest.end() - 1) if rest else -1
+        stop = closing(code, rest.end() - 1) if rest else -1
         if rest is None or stop < 0 or code[stop + 1 :].lstrip()[:1] != ";":
             raise ArgumentError(
                 f"{where}: the launch is not complete; write "
                 f"{match[1]}<<<grid, block>>>(A, B, C, M, N, K);"
             )
-        sizes = split(rest[1])
+        sizes = listed(rest[1])
         if not 2 <= len(sizes) <= 4:
             raise ArgumentError(
                 f"{where}: a launch has <<<grid, block>>>, or <<<grid, block, bytes of dynamic "
@@ -167,10 +168,10 @@ def _check_count(
 ) -> None:
     """Refuse a launch with more or fewer arguments than the kernel has parameters."""
     for name, start, _, _, text in launches:
-        passed = len(split(text))
+        passed = len(listed(text))
         if name == kernel and passed != len(parameters):
             raise ArgumentError(
-                f"{_line(code, start)}: the launch passes {passed} arguments, and {kernel} has "
+                f"{at_offset(code, start)}: the launch passes {passed} arguments, and {kernel} has "
                 f"{len(parameters)} parameters; write {kernel}<<<grid, block>>>"
                 f"({', '.join(parameters)});"
             )
@@ -202,14 +203,14 @@ def _chosen(code: str, name: str, kernels: Mapping[str, re.Match], launched: lis
     for launch in names:
         if launch not in kernels:
             raise ArgumentError(
-                f"{_line(code, code.index('<<<'))}: launches {launch}, which the cell does not "
+                f"{at_offset(code, code.index('<<<'))}: launches {launch}, which the cell does not "
                 f"define; it has {', '.join(kernels)}"
             )
     if names:
         return names[-1]
     if len(kernels) == 1:
         return next(iter(kernels))
-    lines = " and ".join(_line(code, match.start()) for match in kernels.values())
+    lines = " and ".join(at_offset(code, match.start()) for match in kernels.values())
     raise ArgumentError(
         f"{lines}: the cell has {len(kernels)} kernels, {', '.join(kernels)}, and nothing says "
         f"which one is launched; write {next(iter(kernels))}<<<grid, block>>>(...); below them, or "
@@ -219,10 +220,10 @@ def _chosen(code: str, name: str, kernels: Mapping[str, re.Match], launched: lis
 
 def _parameters(code: str, match: re.Match) -> tuple[tuple[str, ...], Precision]:
     """Names and types of a kernel's parameters. Raises ArgumentError for any but a product's."""
-    stop = _closing(code, match.end() - 1)
-    where = _line(code, match.start())
+    stop = closing(code, match.end() - 1)
+    where = at_offset(code, match.start())
     read: dict[str, str] = {}
-    for text in split(code[match.end() : stop]) if stop > 0 else []:
+    for text in listed(code[match.end() : stop]) if stop > 0 else []:
         plain = _QUALIFIERS.sub(" ", text)
         if not (one := re.fullmatch(r"\s*(.*?[\s*])(\w+)\s*", plain, re.DOTALL)):
             raise _signature(where, match[1], f"`{text.strip()}` has no name")
@@ -275,7 +276,7 @@ def _signature(where: str, kernel: str, what: str) -> ArgumentError:
 
 def _no_kernel(code: str, name: str) -> ArgumentError:
     if found := re.search(r"\bvoid\s+(\w+)\s*\(", code):
-        where = f"{_line(code, found.start())}: {found[1]} is a function of the host"
+        where = f"{at_offset(code, found.start())}: {found[1]} is a function of the host"
         remedy = f"write __global__ before void {found[1]}"
     else:
         where, remedy = "line 2 of the cell: there is no kernel", "write one"
@@ -287,17 +288,3 @@ def _no_kernel(code: str, name: str) -> ArgumentError:
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.split(r"\s*[x,]\s*", text))
-
-
-def _closing(code: str, start: int) -> int:
-    """Where the bracket that opens at `start` closes; -1 if it does not."""
-    depth = 0
-    for i in range(start, len(code)):
-        depth += (code[i] == "(") - (code[i] == ")")
-        if depth == 0:
-            return i
-    return -1
-
-
-def _line(code: str, offset: int) -> str:
-    return at(code.count("\n", 0, offset))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..core.errors import ArgumentError
 from ..layouts.shared import formula
-from ..steps.text import without_comments
+from ..steps.cuda_text import without_comments
 
 # nvcc aligns every such array so, whatever its declaration says.
 LEAST = 16

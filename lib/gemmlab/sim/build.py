@@ -57,7 +57,7 @@ KERNEL_FLAGS = (
     "-fstack-clash-protection",
     "-fno-var-tracking",
 )
-# A reader's small functions become a part of their callers, whose lines can then be named.
+# Small functions become a part of their callers, whose lines can then be named.
 _INLINING = ("-finline-small-functions", "-fno-semantic-interposition")
 # Of these functions a kernel gets the runtime's (runtime/operations/host_library.cpp).
 _PRINTING = ("printf", "vprintf", "puts", "putchar")
@@ -204,13 +204,20 @@ def _knows_fills(_: tuple[str, int, int]) -> bool:
 
 
 def kernel(
-    path: Path, launch: str, portable: bool = False, workspace: bool = False, fill: str = ""
+    path: Path,
+    launch: str,
+    portable: bool = False,
+    workspace: bool = False,
+    inline: bool = False,
+    fill: str = "",
 ) -> KernelLibrary:
     """The library of a kernel file, whose function `launch` takes (const GemmArgs&, cudaStream_t).
 
-    workspace: it also has `workspace_name(launch)` (const GemmArgs&) -> size_t. fill: what a local
-    variable that is declared without a value holds, if the compiler `knows_fills`: "zero", or
-    "pattern" for the bytes 0xFE, a huge or no number of each type; "": what happens to be there.
+    workspace: it also has `workspace_name(launch)` (const GemmArgs&) -> size_t. inline: what is
+    counted or found in a small function, such as load4(p), is that of the line that calls it. fill:
+    what a local variable that is declared without a value holds, if the compiler `knows_fills`:
+    "zero", or "pattern" for the bytes 0xFE, a huge or no number of each type; "": what happens to
+    be there.
     Raises BackendError without g++, BuildError with the compiler's message.
     """
     path = path.resolve()
@@ -218,7 +225,7 @@ def kernel(
     unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
     base_name = f"{_runtime_name(portable)}.so"
-    flags = _kernel_flags(fill)
+    flags = _kernel_flags(inline, fill)
     key = content_hash(flags, (unit, base_name), *texts, ("", own_headers()))
 
     def make(work: Path) -> None:
@@ -235,13 +242,13 @@ def kernel(
     name = f"{path.stem}-{key}"
     library, table = STORE.get(name, (".so", ".lines.json"), make)
     runtime(portable)  # which is there, unless somebody has removed it
-    helpers = helper_lines(path.read_text()) if fill else frozenset()
+    helpers = helper_lines(path.read_text()) if inline else frozenset()
     return KernelLibrary(library, path, _table(table), workspace, helpers)
 
 
-def _kernel_flags(fill: str) -> tuple[str, ...]:
+def _kernel_flags(inline: bool, fill: str) -> tuple[str, ...]:
     fills = [f"-ftrivial-auto-var-init={fill}"] * bool(fill and knows_fills())
-    return (*KERNEL_FLAGS, *fills, *_INLINING * bool(fill))
+    return (*KERNEL_FLAGS, *fills, *_INLINING * inline)
 
 
 @lru_cache(maxsize=64)

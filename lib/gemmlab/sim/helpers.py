@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..steps.text import without_comments
-from .cuda_text import line_at
+from ..steps.cuda_text import line_at, without_comments
 
 _FUNCTION = re.compile(r"\b__device__\b[^;{}()]*\([^;{}]*\)\s*\{(?P<body>[^{}]*)\}")
 _MOST = 2  # statements

@@ -37,6 +37,11 @@ class Place:
     bytes: int
     shape: tuple[int, ...] = ()
 
+    @property
+    def element_bytes(self) -> int:
+        """Of one element; `shape` has to be known."""
+        return self.bytes // math.prod(self.shape)
+
     def holds(self, address: int) -> bool:
         """Whether a byte of this memory belongs to it."""
         return self.start <= address < self.start + self.bytes
@@ -46,7 +51,7 @@ class Place:
         offset = address - self.start
         if not self.shape:
             return f"{self.name} + {offset} B"
-        index, rest = divmod(offset, self.bytes // math.prod(self.shape))
+        index, rest = divmod(offset, self.element_bytes)
         indices = []
         for length in reversed(self.shape):
             index, place = divmod(index, length)

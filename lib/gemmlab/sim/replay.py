@@ -6,7 +6,6 @@ has come. The order of steps within a warp, their lines and addresses are those 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -199,7 +198,7 @@ def _sizes(told: _Told, places: tuple[Place, ...], dtype: str) -> np.ndarray:
     for one in places:
         own = (one.start <= told.address) & (told.address < one.start + one.bytes)
         if one.shape:
-            sizes[own & (in_global == (one.memory == GLOBAL))] = element_bytes(one)
+            sizes[own & (in_global == (one.memory == GLOBAL))] = value_bytes(one)
     return sizes
 
 
@@ -209,9 +208,9 @@ def _decoded(words: np.ndarray, dtype: str) -> dict[int, np.ndarray]:
     return {2: _whole(as_float(halves, 2, dtype)), 4: _whole(as_float(words, 4, dtype))}
 
 
-def element_bytes(place: Place) -> int:
-    """Of a matrix or an array whose shape is known; 0 if it is no array of values."""
-    size = place.bytes // math.prod(place.shape)
+def value_bytes(place: Place) -> int:
+    """Bytes of a value in a matrix or an array whose shape is known; 0 if it holds no values."""
+    size = place.element_bytes
     return size if size in (2, 4) else 0
 
 

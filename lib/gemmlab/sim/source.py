@@ -15,7 +15,7 @@ class SimSource:
     """A kernel file and its launcher.
 
     name: as it is shown. launch: the function that launches it. portable, workspace: as those of
-    `compile_source`. fill: of `build.kernel`.
+    `compile_source`. inline, fill: of `build.kernel`.
     """
 
     name: str
@@ -23,11 +23,19 @@ class SimSource:
     launch: str
     portable: bool = False
     workspace: bool = False
+    inline: bool = False
     fill: str = ""
 
     def kernel(self) -> build.KernelLibrary:
         """Its library, compiled if it is not in the cache."""
-        return build.kernel(self.path, self.launch, self.portable, self.workspace, self.fill)
+        return build.kernel(
+            self.path,
+            self.launch,
+            self.portable,
+            self.workspace,
+            inline=self.inline,
+            fill=self.fill,
+        )
 
     def runtime(self) -> Path:
         """The simulator's library, on which it runs."""
@@ -46,7 +54,8 @@ class SimSource:
 def source_of(program: Program, precision: str = "", layout: str = PLAIN) -> SimSource:
     """A step in a precision (its first, if not given) and a layout.
 
-    In a reader's text, variables that are declared without a value hold one that shows in C.
+    A reader's text is compiled so that the lines which call small functions are named, and that
+    variables which are declared without a value hold one that shows in C.
     Raises ArgumentError for a precision or a layout that the step does not have.
     """
     return SimSource(
@@ -54,5 +63,6 @@ def source_of(program: Program, precision: str = "", layout: str = PLAIN) -> Sim
         program.source.path,
         program.launch(precision, layout),
         workspace=program.spec.workspace,
+        inline=not program.source.trusted,
         fill="" if program.source.trusted else "pattern",
     )

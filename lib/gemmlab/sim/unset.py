@@ -18,11 +18,10 @@ import numpy as np
 from ..core.errors import BuildError, LaunchError
 from ..core.layout import PLAIN
 from ..steps import patch
+from ..steps.cuda_text import line_at, without_comments
 from ..steps.program import Program
-from ..steps.text import without_comments
 from . import build
 from .apart import ApartModule
-from .cuda_text import line_at
 from .findings import Finding
 from .module import SimModule
 from .replay import as_float

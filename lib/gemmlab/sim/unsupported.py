@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ..core.errors import BuildError
-from ..steps.text import without_comments
+from ..steps.cuda_text import without_comments
 
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b(?:\s*(?:volatile|__volatile__))?\s*\(")
 _LAUNCH = re.compile(r"(\w+)\s*(?:<[^<>;]*>)?\s*<<<")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.paths import kernels_folder
+from .cuda_text import closing, masked
 from .text import inlined_text
 
 _GLOBAL = re.compile(r"\b__global__\b")
@@ -33,7 +34,8 @@ def header() -> Path:
 def clocked(cuda: str) -> Clocked:
     """A CUDA text with its project headers in place, and clocks read in each of its kernels."""
     text = inlined_text(f'#include "{header()}"\n{cuda}', kernels_folder())
-    bodies = [body for found in _GLOBAL.finditer(text) if (body := _body(text, found.end()))]
+    code = masked(text)
+    bodies = [body for found in _GLOBAL.finditer(code) if (body := _body(code, found.end()))]
     parts, at = [], 0
     for index, (begin, end) in enumerate(bodies):
         parts += [text[at:begin], _BEGIN.format(index=index)]
@@ -42,22 +44,13 @@ def clocked(cuda: str) -> Clocked:
     return Clocked("".join([*parts, text[at:]]), len(bodies))
 
 
-def _body(text: str, start: int) -> tuple[int, int] | None:
+def _body(code: str, start: int) -> tuple[int, int] | None:
     """Where a function's body begins, behind its brace, and where it ends, in front of the other
-    one; None for a declaration without a body."""
+    one; None for a declaration without a body. code: masked."""
     depth = 0
-    for place in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
-        if depth == 0 and text[place] in "{;":
-            return (place + 1, _closing(text, place + 1)) if text[place] == "{" else None
+    for place in range(start, len(code)):
+        depth += {"(": 1, ")": -1}.get(code[place], 0)
+        if depth == 0 and code[place] in "{;":
+            end = closing(code, place) if code[place] == "{" else -1
+            return (place + 1, end) if end > 0 else None
     return None
-
-
-def _closing(text: str, start: int) -> int:
-    """The place of the brace that closes the one in front of `start`."""
-    depth = 1
-    for place in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        if depth == 0:
-            return place
-    return len(text)

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from .text import without_comments
+from .cuda_text import masked
 
-_STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _NAMESPACE = re.compile(r"\s*(?:inline )?namespace\b[\w\s]*\{\s*$")
 _CLASS = re.compile(r"\s*(?:struct|class)\s+(\w+)")
 _MACRO_CALL = re.compile(r"[A-Z][A-Z0-9_]*\(.*\)\s*$")
@@ -39,7 +38,7 @@ class Declaration:
     @cached_property
     def code(self) -> str:
         """Its own text, without that of its parts, comments and strings blanked out."""
-        return _bare(self.text)
+        return masked(self.text)
 
     @cached_property
     def is_comment(self) -> bool:
@@ -103,7 +102,7 @@ def flattened(found: Iterable[Declaration]) -> Iterator[Declaration]:
 
 
 def _split(lines: list[str], member: bool = False) -> Iterator[Declaration]:
-    bare = _bare("".join(lines)).splitlines(keepends=True)
+    bare = masked("".join(lines)).splitlines(keepends=True)
     begin = 0
     while begin < len(lines):
         end = _end(lines, bare, begin)
@@ -173,8 +172,3 @@ def _without_template(code: str) -> str:
         if c == ">" and depth == 0:
             return _without_template(code[i + 1 :])
     return code
-
-
-def _bare(text: str) -> str:
-    """The text with comments and strings blanked out, every character where it was."""
-    return _STRING.sub(lambda found: " " * len(found[0]), without_comments(text))

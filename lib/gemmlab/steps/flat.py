@@ -11,13 +11,14 @@ from ..core.arguments import file_path, flag
 from ..core.errors import ArgumentError
 from ..core.paths import kernels_folder
 from ..display.code import Line, Listing
+from .cuda_text import without_comments
 from .program import Program
 from .reach import named, reached
 from .registry import program
 from .spec import KernelSpec
-from .text import included_files, project_header, without_comments
+from .text import included_files, project_header
 
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">].*\n?', re.MULTILINE)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<]([^">]+)[">]).*\n?', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*\n", re.MULTILINE)
 
 # What stays an #include in a file to read: single instructions, host code, conversions, and where
@@ -88,6 +89,23 @@ class Flat:
         return self.listing._repr_html_()
 
 
+@dataclass(frozen=True)
+class _Walked:
+    """The project's files that a step consists of, as the compiler comes to them.
+
+    pieces: each with the file that it stands in, the code between `#include` lines. system: the
+    lines that include CUDA's and the system's headers, each with the file that has it.
+    """
+
+    pieces: tuple[tuple[Path, str], ...]
+    system: tuple[tuple[Path, str], ...]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Each once, in the order in which they begin."""
+        return tuple(dict.fromkeys(file for file, _ in self.pieces))
+
+
 def flat(kernel: str | KernelSpec | Program, *, whole: bool = False) -> Flat:
     """A step, or a variant of one, with its own headers in place of their `#include` lines.
 
@@ -102,50 +120,41 @@ def flat(kernel: str | KernelSpec | Program, *, whole: bool = False) -> Flat:
     """
     step, everything = program(kernel), flag("whole", whole)
     title = step.source.label or f"kernels/{step.spec.file}"
-    complete = _complete(title, step.source.path.resolve())
-    return complete if everything else _to_read(complete, step.source.path.resolve())
+    path = step.source.path.resolve()
+    walked = _walk(path)
+    complete = _complete(title, path, walked)
+    return complete if everything else _to_read(complete, path, walked)
 
 
-def _complete(title: str, path: Path) -> Flat:
-    system: dict[str, None] = {}
-    headers: dict[Path, None] = {}
-
-    def text_of(file: Path) -> str:
-        text = _ONCE.sub("", file.read_text(encoding="utf-8"))
-        return _INCLUDE.sub(lambda found: included(file, found), text)
-
-    def included(by: Path, found: re.Match[str]) -> str:
-        quote, name = found.groups()
-        if (file := project_header(name, by.parent)) is None:
-            system[f'#include "{name}"' if quote == '"' else f"#include <{name}>"] = None
-            return ""
-        if file in headers:
-            return ""
-        headers[file] = None
-        return f"// ---- {_shown(file)} ----\n{text_of(file)}\n"
-
-    heading = _heading(path)
-    body = text_of(path).removeprefix(heading)
-    text = _joined([heading.rstrip(), *system, "", body.strip(), ""])
-    return Flat(title, text, tuple(map(_shown, headers)))
+def _complete(title: str, path: Path, walked: _Walked) -> Flat:
+    """All of it, also the comment at the head of each header."""
+    last = {file: i for i, (file, _) in enumerate(walked.pieces)}
+    begun, body = {path}, []
+    for i, (file, code) in enumerate(walked.pieces):
+        if file not in begun:
+            body.append(f"// ---- {_shown(file)} ----\n{_heading(file)}")
+            begun.add(file)
+        body.append(f"{code}\n" if i == last[file] else code)
+    system = dict.fromkeys(line for _, line in walked.system)
+    text = _joined([_heading(path).rstrip(), *system, "", "".join(body).strip(), ""])
+    return Flat(title, text, tuple(_shown(file) for file in walked.files if file != path))
 
 
-def _to_read(complete: Flat, path: Path) -> Flat:
-    segments = _segments(path)
+def _to_read(complete: Flat, path: Path, walked: _Walked) -> Flat:
     folded = {
         part.resolve()
-        for file in dict.fromkeys(file for file, _ in segments)
+        for file in walked.files
         if file != path and _shown(file).startswith(_FOLDED)
         for part in included_files(file)
     }
-    open_ones = [(file, code) for file, code in segments if file not in folded]
+    open_ones = [(file, code) for file, code in walked.pieces if file not in folded]
     words, texts = reached(code for _, code in open_ones)
     kept = [(file, text) for (file, _), text in zip(open_ones, texts, strict=True) if text.strip()]
-    used = {file: None for file, code in segments if file in folded and named(code) & words}
+    used = {file: None for file, code in walked.pieces if file in folded and named(code) & words}
     by_others = {part for file in used for part in included_files(file) if part != file}
     shown = dict.fromkeys(file for file, _ in kept)
     includes = [
-        *_system_includes(shown),
+        *dict.fromkeys(line for file, line in walked.system if file in shown),
         *(f"#include <{_shown(file)}>" for file in used if file not in by_others),
     ]
     heading, parts = _heading(path).rstrip(), _marked(kept, path)
@@ -179,9 +188,10 @@ def _lines(text: str) -> int:
     return len(text.strip().splitlines())
 
 
-def _segments(path: Path) -> list[tuple[Path, str]]:
-    """What the compiler sees of the project's files, in its order: the code between includes."""
-    found: list[tuple[Path, str]] = []
+def _walk(path: Path) -> _Walked:
+    """Each header where it is included first, without `#pragma once`."""
+    pieces: list[tuple[Path, str]] = []
+    system: list[tuple[Path, str]] = []
     entered: set[Path] = set()
 
     def visit(file: Path) -> None:
@@ -189,24 +199,17 @@ def _segments(path: Path) -> list[tuple[Path, str]]:
         text = _ONCE.sub("", file.read_text(encoding="utf-8").removeprefix(_heading(file)))
         begin = 0
         for line in _INCLUDE.finditer(text):
-            found.append((file, text[begin : line.start()]))
+            pieces.append((file, text[begin : line.start()]))
             begin = line.end()
             header = project_header(line[2], file.parent)
-            if header is not None and header not in entered:
+            if header is None:
+                system.append((file, f"#include {line[1]}"))
+            elif header not in entered:
                 visit(header)
-        found.append((file, text[begin:]))
+        pieces.append((file, text[begin:]))
 
     visit(path)
-    return found
-
-
-def _system_includes(files: Iterable[Path]) -> Iterable[str]:
-    found: dict[str, None] = {}
-    for file in files:
-        for _, name in _INCLUDE.findall(file.read_text(encoding="utf-8")):
-            if project_header(name, file.parent) is None:
-                found[f"#include <{name}>"] = None
-    return found
+    return _Walked(tuple(pieces), tuple(system))
 
 
 def _heading(file: Path) -> str:

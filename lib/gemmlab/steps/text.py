@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..core.paths import kernels_folder
+from .cuda_text import without_comments
 
-_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _ANCHOR = re.compile(r"^\s*// \[(/?)(\w+)\]\s*$")
 _WHOLE_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">][ \t]*$', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once[ \t]*$", re.MULTILINE)
@@ -69,15 +69,6 @@ def passages_of(lines: list[str]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def without_comments(text: str) -> str:
-    """The text with its comments blanked out, every character where it was."""
-
-    def blank(found: re.Match[str]) -> str:
-        return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
-
-    return _COMMENT.sub(blank, text)
-
-
 def project_header(name: str, by: Path) -> Path | None:
     """The project's file that `#include "name"` in a file of the folder `by` means; else None."""
     for folder in (by, kernels_folder()):
@@ -102,7 +93,7 @@ def inlined_text(text: str, folder: Path, own: Path | None = None) -> str:
     seen: set[Path] = set() if own is None else {own}
 
     def text_of(text: str, folder: Path) -> str:
-        code = _ONCE.sub("", _COMMENT.sub(_kept_string, text))
+        code = _ONCE.sub("", without_comments(text))
         return _WHOLE_INCLUDE.sub(lambda found: included(folder, found), code)
 
     def included(folder: Path, found: re.Match[str]) -> str:
@@ -125,7 +116,3 @@ def source_digest(path: Path) -> str:
     """
     text = "".join(inlined(path).split())
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _kept_string(found: re.Match[str]) -> str:
-    return found[0] if found[0].startswith('"') else " "

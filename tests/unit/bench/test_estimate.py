@@ -67,7 +67,7 @@ def test_errors_are_of_constants_fitted_without_the_step():
     others = {key: time for key, time in times.items() if key[0] != name}
     own = {key: time for key, time in times.items() if key[0] == name}
     fitted = calibration.fit(known.works, others, calibration.fit(known.works, times))
-    found = calibration.errors(fitted, known.works, own)
+    found = calibration.log_errors(fitted, known.works, own)
     for (_, size), error in found.items():
         assert 2.718281828**error == pytest.approx(known.errors[name][str(size)], rel=1e-3)
 

@@ -24,7 +24,24 @@ def cases(right, wrong):
         (
             [(33, 8, 4), (65, 7, 12)],
             [(64, 8, 1), (96, 8, 8)],
-            "right at all 2 shapes where M is not a multiple of 2, and wrong at all 2 where it is",
+            "right at all 2 shapes where M is odd, and wrong at all 2 where it is a multiple of 32",
+        ),
+        # Whether a multiple of 4 is enough, no shape tells.
+        (
+            [(8, 8, 8), (9, 7, 24)],
+            [(8, 8, 2), (9, 8, 6)],
+            "right at all 2 shapes where K is a multiple of 8, and wrong at all 2 where it is not "
+            "a multiple of 4",
+        ),
+        (
+            [(8, 2, 4), (9, 6, 8)],
+            [(8, 3, 4), (9, 7, 8)],
+            "right at all 2 shapes where N is even, and wrong at all 2 where it is not",
+        ),
+        (
+            [(8, 8, 4), (9, 7, 2)],
+            [(8, 8, 8), (9, 8, 16)],
+            "right at all 2 shapes where K is not a multiple of 8, and wrong at all 2 where it is",
         ),
         (
             [(33, 8, 3), (64, 7, 16)],

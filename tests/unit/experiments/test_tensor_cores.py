@@ -18,7 +18,7 @@ from gemmlab.core.paths import kernels_folder
 from gemmlab.experiments.tensor_cores import ceilings as tensor_core_ceilings
 from gemmlab.experiments.tensor_cores import probes as tensor_core_probes
 from gemmlab.experiments.tensor_cores.ceilings import hmma_ceiling
-from gemmlab.experiments.tensor_cores.probes import BY_NAME, PROBES, Probe, Row, sources
+from gemmlab.experiments.tensor_cores.probes import BY_NAME, PROBES, PROTOCOL, Probe, Row, sources
 from gemmlab.gpu import sass
 from gemmlab.gpu.toolchain import FLAGS, cuobjdump, gencode, nvcc
 from gemmlab.measurements.store import SECTIONS, Measurements, save
@@ -108,7 +108,7 @@ def test_without_a_recording_it_is_said_how_to_make_one(recording):
 def test_on_a_gpu_it_is_measured_once(monkeypatch, tmp_path):
     on_a_gpu(monkeypatch)
     monkeypatch.setenv("GEMMLAB_CACHE", str(tmp_path))
-    found = [section(ROWS[:1]), section(ROWS[:2]), section(ROWS[:3])]
+    found = [section(ROWS[:count]) for count in (1, 2, 3, 4, 5)]
     monkeypatch.setattr(tensor_core_ceilings, "measure", lambda: found.pop(0))
     monkeypatch.setattr(tensor_core_ceilings, "environment", lambda: ENV)
     monkeypatch.setattr(tensor_core_ceilings, "built", lambda: "probes_0.so")
@@ -121,7 +121,13 @@ def test_on_a_gpu_it_is_measured_once(monkeypatch, tmp_path):
     assert lab.experiments.tensor_cores(again=True).rows == ROWS[:2]
     # Other code has other ceilings.
     monkeypatch.setattr(tensor_core_ceilings, "built", lambda: "probes_1.so")
-    assert lab.experiments.tensor_cores().rows == ROWS[:3] and not found
+    assert lab.experiments.tensor_cores().rows == ROWS[:3]
+    # So has the same code in other seconds, or under another load.
+    shorter = replace(PROTOCOL, sustained_s=PROTOCOL.sustained_s / 2)
+    monkeypatch.setattr(tensor_core_ceilings, "PROTOCOL", shorter)
+    assert lab.experiments.tensor_cores().rows == ROWS[:4]
+    monkeypatch.setattr(tensor_core_ceilings, "PROBES", PROBES[1:])
+    assert lab.experiments.tensor_cores().rows == ROWS[:5] and not found
     with pytest.raises(ArgumentError, match="again: got 'yes'"):
         lab.experiments.tensor_cores(again="yes")
 
@@ -226,7 +232,7 @@ def test_record_has_the_section():
 
 def test_every_probe_gives_an_sm_the_same_work():
     assert len(BY_NAME) == len(PROBES)
-    assert {tensor_core_probes.FLOP % probe.flop for probe in PROBES} == {0}
+    assert {PROTOCOL.flop % probe.flop for probe in PROBES} == {0}
     assert BY_NAME[BF16].flop == 2 * 64 * 64 * 64 * 8
     assert {p.name: round(p.allowed) for p in PROBES if p.fed} == {
         "ldmatrix + mma.sync, 8 warps of 64x64": 4096,

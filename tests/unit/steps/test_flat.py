@@ -14,9 +14,10 @@ from gemmlab.gpu.toolchain import FLAGS, gencode, nvcc
 from gemmlab.measurements.staleness import TARGET
 from gemmlab.steps import flat as flat_module
 from gemmlab.steps import registry
+from gemmlab.steps.cuda_text import without_comments
 from gemmlab.steps.flat import flat
 from gemmlab.steps.program import Program, Source
-from gemmlab.steps.text import included_files, without_comments
+from gemmlab.steps.text import included_files
 
 # The kernel of each step in its first precision, whose file to read is compiled.
 KERNELS = {

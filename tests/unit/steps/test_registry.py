@@ -9,8 +9,8 @@ from gemmlab.core.errors import ArgumentError, UnknownKernelError
 from gemmlab.core.precision import HALF
 from gemmlab.layouts.tiling.occupancy import GPUS
 from gemmlab.steps import registry
+from gemmlab.steps.cuda_text import without_comments
 from gemmlab.steps.source import diff
-from gemmlab.steps.text import without_comments
 
 FILE_LINES, BODY_LINES, CHANGED_LINES = 220, 120, 80
 # What is longer has here exactly the lines that it has: who shortens it lowers the number, too.

@@ -48,7 +48,7 @@ def _usual(row: measurements.BenchRow) -> bool:
     return own and how and row.M == row.N == row.K and row.M in SIZES
 
 
-def errors(
+def log_errors(
     constants: Constants, works: Mapping[str, Work], times: Times
 ) -> dict[tuple[str, int], float]:
     """ln(estimated / measured) of each step and size."""
@@ -78,18 +78,18 @@ def fit(works: Mapping[str, Work], times: Times, start: Constants | None = None)
 
 
 def _loss(constants: Constants, works: Mapping[str, Work], times: Times) -> float:
-    found = errors(constants, works, times).values()
+    found = log_errors(constants, works, times).values()
     return sum(min(abs(one), _CAPPED) ** 1.5 for one in found) / len(found)
 
 
 def left_out(works: Mapping[str, Work], times: Times) -> dict[tuple[str, int], float]:
-    """Errors of each step under constants that were fitted without it."""
+    """`log_errors` of each step under constants that were fitted without it."""
     everything = fit(works, times)
     found: dict[tuple[str, int], float] = {}
     for name in dict.fromkeys(name for name, _ in times):
         others = {key: time for key, time in times.items() if key[0] != name}
         own = {key: time for key, time in times.items() if key[0] == name}
-        found |= errors(fit(works, others, everything), works, own)
+        found |= log_errors(fit(works, others, everything), works, own)
     return found
 
 

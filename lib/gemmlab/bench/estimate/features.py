@@ -14,7 +14,8 @@ from ...layouts.tiling.occupancy import occupancy
 from ...run.kernel import Kernel
 from ...sim.counts import LineCount
 from ...sim.trace import Trace
-from ...steps.text import included_files, without_comments
+from ...steps.cuda_text import without_comments
+from ...steps.text import included_files
 from .model import GPU, Work
 
 # K of the two runs whose difference is the main loop, in tiles: more than any step has stages.

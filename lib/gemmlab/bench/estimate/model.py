@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ...layouts.shared.banks import SECTOR_BYTES
 from ...layouts.tiling.occupancy import GPUS
 
 SCHEDULERS = 4
 # Multiply-adds in a cycle of an SM: of FP32 lanes, and of tensor cores as the probes of
 # `lab.experiments` find them on an H200 (mma.sync reaches two thirds of what wgmma does).
 RATES = {"": 128, "mma": 1365, "wgmma": 2047}
-SECTOR_BYTES = 32
 GPU = GPUS["H200"]
 
 
@@ -58,18 +58,17 @@ class Work:
 class Constants:
     """What is fitted to the recorded steps.
 
-    issue: instructions that
-    come with a request, for addresses and moves. hidden, hidden_overlapped: the share of the other
-    pipes' cycles that shows beside the slowest pipe. idle: what is added to that share for each
-    warp that a scheduler lacks: idle / (warps of a scheduler). latency: cycles from a load to the
-    barrier behind it, where nothing overlaps it. start: cycles to begin and end a block. c_rate:
-    bytes of C that an SM writes in a cycle. clock_fma, clock_tensor: GHz at these loads. l2_rate:
-    TB/s. launch_us: microseconds of a launch.
+    issue: instructions that come with a request, for addresses and moves. exposed,
+    exposed_overlapped: the share of the other pipes' cycles that the slowest pipe does not hide.
+    idle: divided by the warps of a scheduler, it is added to that share: few warps hide less.
+    latency: cycles from a load to the barrier behind it, where nothing overlaps it. start: cycles
+    to begin and end a block. c_rate: bytes of C that an SM writes in a cycle. clock_fma,
+    clock_tensor: GHz at these loads. l2_rate: TB/s. launch_us: microseconds of a launch.
     """
 
     issue: float = 2.0
-    hidden: float = 0.25
-    hidden_overlapped: float = 0.05
+    exposed: float = 0.25
+    exposed_overlapped: float = 0.05
     idle: float = 1.4
     latency: float = 1100.0
     start: float = 3000.0
@@ -124,14 +123,13 @@ def _busy(work: Work, K: int, resident: int, constants: Constants) -> float:
     """Cycles in which an SM multiplies the tiles of so many blocks."""
     BM, BN, BK = work.tile
     warps = resident * work.threads / 32 / SCHEDULERS
-    shows = constants.hidden_overlapped if work.overlapped else constants.hidden
-    shows = min(1.3, shows + constants.idle / warps)
+    exposed = constants.exposed_overlapped if work.overlapped else constants.exposed
+    exposed = min(1.3, exposed + constants.idle / warps)
     need = pipes(work, constants)
     slowest = max(need.values())
-    others = sum(value for name, value in need.items() if name != "issue") - max(
-        value for name, value in need.items() if name != "issue"
-    )
-    own = (slowest + shows * others) * BM * BN * BK
+    # The cycles of issuing may be the most, but they add nothing to those of another pipe.
+    apart = [cycles for name, cycles in need.items() if name != "issue"]
+    own = (slowest + exposed * (sum(apart) - max(apart))) * BM * BN * BK
     tiles_k = K / BK
     alone = own if work.overlapped or BK == 1 else own + constants.latency
     return max(resident * own, alone) * tiles_k

@@ -18,7 +18,7 @@ from ...display.table import Shown, Table
 from ...gpu.telemetry import environment
 from ...measurements.store import Measurements
 from ...run.backend import default_backend
-from .probes import ON_REGISTERS, SUSTAINED_S, Row, built, burst_rows, measure
+from .probes import ON_REGISTERS, PROBES, PROTOCOL, Row, built, burst_rows, measure
 
 SECTION, FAMILY = "tensor_cores", "hgemm"  # where it is recorded
 KEPT = Store("ceilings")
@@ -69,9 +69,10 @@ class TensorCores(Shown):
     def _notes(self) -> list[str]:
         lines = [
             "fp32 accumulators, normal random operands. FLOP/clk/SM: by the SMs' own cycle "
-            f"counters. Burst: 10 launches after a rest; sustained: {SUSTAINED_S:.0f} s back to "
-            "back, the last third. SM clock: by the same counters and the GPU's timer, in a launch "
-            "behind these. Shared memory allows: at 128 bytes a clock.",
+            f"counters. Burst: {PROTOCOL.burst_launches} launches after a rest; sustained: "
+            f"{PROTOCOL.sustained_s:.0f} s back to back, the last third. SM clock: by the same "
+            "counters and the GPU's timer, in a launch behind these. Shared memory allows: at 128 "
+            "bytes a clock.",
             measurements.made_on(self.environment, self.source),
         ]
         return lines + ([f"{self.left_out}."] if self.left_out else [])
@@ -80,8 +81,8 @@ class TensorCores(Shown):
 def tensor_cores(again: bool = False) -> TensorCores:
     """The ceilings of the tensor cores: measured on a GPU (10 s), else the recorded ones.
 
-    They are measured once for a GPU, driver and CUDA, and kept in GEMMLAB_CACHE, since several
-    chapters ask for them. again: measure although that was done.
+    They are measured once for a GPU, driver, CUDA and protocol, and kept in GEMMLAB_CACHE, since
+    several chapters ask for them. again: measure although that was done.
     Raises MeasurementError without a GPU and without a recording, BackendError before sm_80.
     """
     arguments.flag("again", again)
@@ -102,9 +103,10 @@ def tensor_cores(again: bool = False) -> TensorCores:
 
 
 def _kept_as(environment: dict) -> str:
-    """What the measurement of a machine is called: it is that of these probes on this GPU."""
-    on = [str(environment[key]) for key in ("gpu", "driver", "cuda")]
-    return f"tensor_cores-{sha256(repr([built(), *on]).encode()).hexdigest()[:DIGITS]}"
+    """What a measurement is called: that of these probes, by this protocol, on this machine."""
+    machine = [str(environment[key]) for key in ("gpu", "driver", "cuda")]
+    key = repr((built(), PROBES, PROTOCOL, machine))
+    return f"tensor_cores-{sha256(key.encode()).hexdigest()[:DIGITS]}"
 
 
 def recorded(loaded: Measurements | None = None) -> TensorCores:

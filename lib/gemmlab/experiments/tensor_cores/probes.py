@@ -31,10 +31,23 @@ K_PER_REPEAT = 64
 WARPS_N = 4  # in mma.cuh: warps side by side along N
 INPUT_BYTES = 48 << 10  # what a probe reads
 PLACES = 64  # in mma.cuh: tiles among which the copies of a probe choose
-FLOP = 1 << 33  # of an SM in a launch: 0.7 ms of wgmma and 1.6 ms of mma.sync on an H200
-REST_S, SUSTAINED_S, SETTLED_S = 0.2, 2.0, 0.3
 _CUDA = {"bf16": "__nv_bfloat16", "fp16": "__half"}
 _TORCH = {"bf16": "bfloat16", "fp16": "float16"}
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How much the probes compute, and for how long they run and rest, in seconds.
+
+    flop: of an SM in a launch. burst_launches: after a rest of rest_s. sustained_s: of steady load.
+    settled_s: of launches before the one whose clock is read, under steady load.
+    """
+
+    flop: int = 1 << 33  # 0.7 ms of wgmma and 1.6 ms of mma.sync on an H200
+    burst_launches: int = BURST_LAUNCHES
+    rest_s: float = 0.2
+    sustained_s: float = 2.0
+    settled_s: float = 0.3
 
 
 @dataclass(frozen=True)
@@ -117,6 +130,7 @@ PROBES = (
     _fed(32, 32, 16),
     Probe("wgmma m64n256k16, bf16", "wgmma", (64, 256), 2, sustained=True),
 )
+PROTOCOL = Protocol()
 BY_NAME = {probe.name: probe for probe in PROBES}
 ON_REGISTERS = {probe.dtype: probe for probe in PROBES if probe.launcher == "mma"}
 
@@ -163,7 +177,9 @@ def _rows(probes: Sequence[Probe]) -> list[Row]:
         if probe.sustained:
             run = _Run(probe)
             time_us = run.flop * run.sms / at_rest.tflops / 1e6
-            rows.append(run.row("sustained", timer.sustain(run.launch, SUSTAINED_S, time_us)))
+            rows.append(
+                run.row("sustained", timer.sustain(run.launch, PROTOCOL.sustained_s, time_us))
+            )
     return rows
 
 
@@ -188,10 +204,10 @@ def burst_rows(probes: Sequence[Probe]) -> tuple[list[Row], GpuTimer]:
         runs, timer = [_Run(probe) for probe in probes], GpuTimer(cold=False)
         launches = [run.launch for run in runs]
         times_us = [timer.estimate(launch) for launch in launches]
-        timings = burst(launches, timer, times_us, base=0, repeats=1, rest_s=REST_S)
+        timings = burst(launches, timer, times_us, base=0, repeats=1, rest_s=PROTOCOL.rest_s)
         rows = []
         for run, timing in zip(runs, timings, strict=True):
-            timer.rest(REST_S)
+            timer.rest(PROTOCOL.rest_s)
             rows.append(run.row("burst", timing))
     return rows, timer
 
@@ -202,7 +218,7 @@ class _Run:
     def __init__(self, probe: Probe):
         import torch
 
-        self.probe, self.repeats = probe, FLOP // probe.flop
+        self.probe, self.repeats = probe, PROTOCOL.flop // probe.flop
         device = torch.cuda.current_device()
         self.sms = torch.cuda.get_device_properties(device).multi_processor_count
         numbers = torch.randn(probe.input_bytes // 2, device="cuda")
@@ -232,8 +248,8 @@ class _Run:
 
     def row(self, load: str, timing: Timing) -> Row:
         """What a timer has found, and the clock and the cycles of some more launches behind it."""
-        steady_us = SETTLED_S * 1e6 if load == "sustained" else 0.0
-        mhz = self._mhz(max(BURST_LAUNCHES, round(steady_us / timing.time_us)))
+        steady_us = PROTOCOL.settled_s * 1e6 if load == "sustained" else 0.0
+        mhz = self._mhz(max(PROTOCOL.burst_launches, round(steady_us / timing.time_us)))
         cycles = float(self._out[: self.sms].double().median())
         tflops = self.flop * self.sms / timing.time_us / 1e6
         name, per_clock = self.probe.name, self.flop / cycles

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..cuda_text import split
+from ...steps.cuda_text import split
 from .statement import NotTranslatedError
 from .template import Instruction
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..cuda_text import closing, masked, pieces
+from ...steps.cuda_text import closing, masked, pieces
 
 _STRING = re.compile(r'\s*"((?:\\.|[^"\\\n])*)"')
 _OPERAND = re.compile(r'\s*(?:\[\s*(\w+)\s*\]\s*)?"([^"]*)"\s*\(')

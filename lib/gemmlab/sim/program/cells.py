@@ -9,7 +9,7 @@ from pathlib import Path
 from ...core.cache import DIGITS, Store
 from ...core.files import write_whole
 from ...core.paths import cache_dir
-from ..cuda_text import masked
+from ...steps.cuda_text import masked
 
 CELLS = Store("cells")
 NAME = "cell.cu"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..cuda_text import closing, line_at, masked, without_comments
+from ...steps.cuda_text import closing, line_at, masked, without_comments
 from ..inline_ptx import translated
 
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b(?:\s*(?:volatile|__volatile__))*\s*(?=\()")

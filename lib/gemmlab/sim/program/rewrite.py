@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..cuda_text import masked, without_comments
+from ...steps.cuda_text import masked, without_comments
 from .edits import Edit, Unknown, apply, device_code, edits_of
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)

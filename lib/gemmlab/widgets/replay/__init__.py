@@ -14,7 +14,7 @@ from ...core.precision import precision as types_of
 from ...layouts.shared import banks
 from ...sim.journal import KINDS
 from ...sim.places import GLOBAL, SHARED, Place, element
-from ...sim.replay import BARRIER, UNKNOWN, Replayed, Step, Values, element_bytes, replayed
+from ...sim.replay import BARRIER, UNKNOWN, Replayed, Step, Values, replayed, value_bytes
 from ...sim.trace import Trace
 from ...steps import registry
 from ...steps.program import Program
@@ -225,7 +225,7 @@ def _sizes(seen: Values, places: Sequence[Place], memory: str, normal: int) -> n
         if place.shape and place.memory == memory.removeprefix("to "):
             end = place.start + place.bytes
             own = (place.start <= seen.address) & (seen.address < end)
-            sizes[own] = element_bytes(place) or normal
+            sizes[own] = value_bytes(place) or normal
     return sizes
 
 

@@ -99,7 +99,7 @@ def _row(place: Place, row_length: int | None, element: int | None) -> tuple[int
     if element is None:
         if not place.shape:
             raise ArgumentError(f"element: the source does not say what {place.name} is made of")
-        element = place.bytes // math.prod(place.shape)
+        element = place.element_bytes
     choice("element", element, (1, 2, 4, 8), unit="bytes")
     if row_length is None:
         if len(place.shape) < 2:

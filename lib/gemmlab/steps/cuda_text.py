@@ -1,4 +1,4 @@
-"""CUDA C++ as text: what is code and what is not, brackets and what stands between them."""
+"""CUDA C++ as text: which of it is code, brackets and what stands between them, lines."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ def masked(text: str) -> str:
     """The text with comments, strings and characters blanked out, every other one in its place."""
 
     def blank(found: re.Match[str]) -> str:
-        gone = re.sub(r"[^\n\\]|\\(?!\n)", " ", found[0])
         if found["string"] or found["character"]:
             return f"{found[0][0]}{' ' * (len(found[0]) - 2)}{found[0][-1]}"
-        return gone
+        return _blanks(found[0])
 
     return _NO_CODE.sub(blank, text)
 
@@ -31,9 +30,16 @@ def without_comments(text: str) -> str:
 
     def blank(found: re.Match[str]) -> str:
         keep = found["raw"] or found["string"] or found["character"]
-        return found[0] if keep else re.sub(r"[^\n\\]|\\(?!\n)", " ", found[0])
+        return found[0] if keep else _blanks(found[0])
 
     return _NO_CODE.sub(blank, text)
+
+
+def _blanks(text: str) -> str:
+    """Spaces in its place. A macro that has /* ... */ over several lines still goes on in each."""
+    if text.startswith("//"):
+        return re.sub(r"[^\n]", " ", text)
+    return re.sub(r"[^\n\\]|\\(?!\n)", " ", text)
 
 
 def closing(code: str, at: int) -> int:
