@@ -12,6 +12,7 @@ from ..core.errors import ArgumentError
 from ..sim import LoadedKernel, ProgramReport, load, program
 from ..sim.program import cells
 from ..sim.program.run import SECONDS
+from ..steps.cuda_text import has_main, kernel_names, masked
 
 _USAGE = "%%cuda -D N=64 -- arguments of main()"
 
@@ -43,7 +44,8 @@ class CudaMagics(Magics):
             raise ArgumentError(f"line 1 of the cell: {error}; write it as in {_USAGE}") from None
         how = {"include": options.include, "define": options.define}
         file = cells.keep(f"\n{cell}")  # the first line is the magic's
-        if cells.has_main(cell):
+        code = masked(cell)
+        if has_main(code):
             if options.name:
                 raise ArgumentError(
                     f"line 1 of the cell: {options.name} names a kernel, and the cell is a "
@@ -51,16 +53,16 @@ class CudaMagics(Magics):
                 )
             limits = {"kernel": options.kernel, "seconds": options.seconds}
             return program(file, arguments=arguments, **how, **limits)
-        name = options.name or _only_kernel(cell)
+        name = options.name or _only_kernel(code)
         kernel = load(file, name, **how)
         assert self.shell is not None  # IPython calls it
         self.shell.user_ns[name.partition("<")[0]] = kernel
         return kernel
 
 
-def _only_kernel(cell: str) -> str:
+def _only_kernel(code: str) -> str:
     """The kernel of a cell that has one."""
-    names = cells.kernels(cell)
+    names = kernel_names(code)
     if len(names) == 1:
         return names[0]
     has = f"the kernels {', '.join(names)}" if names else "neither main() nor a __global__ function"

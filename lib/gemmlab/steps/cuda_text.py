@@ -1,10 +1,14 @@
-"""CUDA C++ as text: which of it is code, brackets and what stands between them, lines."""
+"""CUDA C++ as text: which of it is code, what stands in brackets, its kernels, lines."""
 
 from __future__ import annotations
 
 import re
 
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
+_GLOBAL = re.compile(r"\b__global__\b")
+_BRACKET_OR_END = re.compile(r"(?P<word>\w*)\s*\(|[;{]")
+_ATTRIBUTE = re.compile(r"__\w+__")
+_MAIN = re.compile(r"\b(?:int|auto|void)\s+main\s*\(")
 _NO_CODE = re.compile(
     r'(?P<raw>R"(?P<mark>[^()\s\\]{0,16})\(.*?\)(?P=mark)")'
     r'|(?P<string>"(?:\\.|[^"\\\n])*")'
@@ -73,6 +77,27 @@ def pieces(code: str, separator: str) -> list[tuple[int, int]]:
 def split(text: str, separator: str) -> list[str]:
     """The parts of a text between separators outside of brackets and strings, trimmed."""
     return [text[start:end].strip() for start, end in pieces(masked(text), separator)]
+
+
+def kernel_names(code: str) -> list[str]:
+    """The names of the __global__ functions of a masked text, each once, in their order."""
+    names: dict[str, None] = {}
+    for start in _GLOBAL.finditer(code):
+        name, at = "", start.end()
+        # Up to the body: the last word before a bracket that is none of __launch_bounds__'s kind.
+        while (found := _BRACKET_OR_END.search(code, at)) and found[0].endswith("("):
+            name = name if _ATTRIBUTE.fullmatch(found["word"]) else found["word"] or name
+            at = closing(code, found.end() - 1) + 1
+            if at == 0:
+                break
+        if name:
+            names[name] = None
+    return list(names)
+
+
+def has_main(code: str) -> bool:
+    """Whether a masked text is that of a whole program."""
+    return bool(_MAIN.search(code))
 
 
 def line_at(text: str, at: int) -> int:

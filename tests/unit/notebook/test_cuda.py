@@ -10,7 +10,6 @@ from traitlets.config import Config
 
 from gemmlab.core.errors import ArgumentError
 from gemmlab.notebook.magic import load_ipython_extension
-from gemmlab.sim.program import cells
 
 pytestmark = needs.gxx
 KERNEL = "__global__ void fill(int* x, int v) {\n  x[threadIdx.x] = v;\n}\n"
@@ -59,12 +58,3 @@ def test_a_kernel_becomes_a_variable(shell):
 def test_a_cell_that_is_neither_is_refused(shell, line, cell, message):
     with pytest.raises(ArgumentError, match=message):
         shell.run_cell_magic("cuda", line, cell)
-
-
-def test_kernels_of_a_cell():
-    text = (
-        "template <int N> __global__ void __launch_bounds__(N * 2) a(int) {}\n"
-        '// __global__ void b()\nextern "C" __global__ __launch_bounds__(64) void c();\n'
-    )
-    assert cells.kernels(text) == ["a", "c"]
-    assert cells.has_main("int main() {}") and not cells.has_main("// main()")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 
 from ...core.cache import DIGITS, Store
 from ...core.files import write_whole
 from ...core.paths import cache_dir
-from ...steps.cuda_text import masked
 
 CELLS = Store("cells")
 NAME = "cell.cu"
-_MAIN = re.compile(r"\bmain\s*\(")
-_KERNEL = re.compile(r"\b__global__\b[^;{(]*?(?:\b__\w+__\s*\([^()]*\)[^;{(]*?)*\b(\w+)\s*\(")
 
 
 def keep(text: str) -> Path:
@@ -30,13 +26,3 @@ def is_cell(file: str) -> bool:
     """Whether a file is that of a cell."""
     path = Path(file)
     return path.name == NAME and path.parent.parent == cache_dir("cells")
-
-
-def has_main(text: str) -> bool:
-    """Whether a cell is a whole program."""
-    return bool(_MAIN.search(masked(text)))
-
-
-def kernels(text: str) -> list[str]:
-    """The names of a cell's __global__ functions."""
-    return list(dict.fromkeys(_KERNEL.findall(masked(text))))

@@ -1,6 +1,6 @@
 """The process in which a program runs: `python -m gemmlab.sim.program.process`.
 
-Its standard input is a request, one line of JSON (run.Request); what the program prints goes to
+Its standard input is a request, one line of JSON (request.Request); what the program prints goes to
 standard output; what came of it is written to the file that the request names.
 """
 

@@ -9,15 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...steps.cuda_text import masked, without_comments
+from ...steps.cuda_text import has_main, kernel_names, masked, without_comments
 from .edits import Edit, Unknown, apply, device_code, edits_of
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">]', re.MULTILINE)
-_HAS_MAIN = re.compile(r"\bint\s+main\s*\(|\bauto\s+main\s*\(|\bvoid\s+main\s*\(")
-# The name after __global__, past a return type and words such as __launch_bounds__(256).
-_KERNEL = re.compile(
-    r"__global__\s+(?:(?:__\w+__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|[\w:]+)\s+)+(\w+)\s*\("
-)
 _ALLOCATES = re.compile(r"\bnew\b|\b(?:malloc|calloc|cudaMalloc)\s*\(")
 
 
@@ -79,9 +74,9 @@ def _visit(file: Path, folders: Sequence[Path], known: Path, result: Rewritten) 
     edits += _includes(text, file, folders, known, result)
     result.not_covered += [_place(file, one) for one in unknown]
     code = masked(text)
-    result.has_main = result.has_main or bool(_HAS_MAIN.search(code))
+    result.has_main = result.has_main or has_main(code)
     result.allocates = result.allocates or any(map(_ALLOCATES.search, device_code(code)))
-    result.kernels |= set(_KERNEL.findall(code))
+    result.kernels |= set(kernel_names(code))
     result.texts[file] = f'#line 1 "{file}"\n{apply(text, edits)}'
     return result.copies[file]
 
