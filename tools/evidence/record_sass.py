@@ -27,16 +27,17 @@ STEPS = (
     *("sgemm_17_pipeline", "sgemm_18_block_order", "sgemm_19_stream_k"),
 )
 OF_STEPS = ("17, ", "19, ")  # experiments that are counted
+_BEFORE, _AFTER = 6, 3  # instructions of an excerpt around its load
 
 
-def excerpt(loop: Sequence[Instruction], before: int = 6, after: int = 3) -> list[tuple]:
+def excerpt(loop: Sequence[Instruction]) -> list[tuple]:
     """The instructions around the middle load of a fragment, with stalls and reads."""
     loads = [i for i, one in enumerate(loop) if one.name == "LDS.128"]
     at = loads[len(loads) // 2]
     counted = list(sass.reads(loop))
     return [
         (re.sub(r"\s+", " ", loop[i].text), loop[i].stall, *(counted[i] or ("", "")))
-        for i in range(max(0, at - before), at + after)
+        for i in range(max(0, at - _BEFORE), at + _AFTER)
     ]
 
 

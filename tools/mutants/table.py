@@ -23,9 +23,11 @@ EXPLANATIONS = Path(__file__).resolve().with_name("equivalent_mutants.toml")
 Judged = tuple[Subject, Sequence[Mutant], Sequence[dict]]
 
 
-def explanations(path: Path = EXPLANATIONS) -> dict[str, dict]:
+def explanations() -> dict[str, dict]:
     """Why survivors are equivalent: id -> {"id", "before", "after", "why"}."""
-    return {entry["id"]: entry for entry in tomllib.loads(path.read_text()).get("mutant", [])}
+    return {
+        entry["id"]: entry for entry in tomllib.loads(EXPLANATIONS.read_text()).get("mutant", [])
+    }
 
 
 def outdated(known: dict[str, dict], mutants: Iterable[Mutant]) -> list[str]:

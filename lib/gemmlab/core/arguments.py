@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 MAX_SIZE = 2**31 - 1  # GemmArgs has 32-bit integers
 _MAX_FACTOR = float(np.finfo(np.float32).max)
+_CLOSEST = 3  # names that an error proposes
 _LONGEST = 60  # characters of a wrong value that an error shows
 
 
@@ -213,11 +214,11 @@ def one_of_many(name: str, value: Any, known: Iterable[str], what: str) -> str:
     return value
 
 
-def closest(name: object, known: Iterable[str], most: int = 3) -> list[str]:
+def closest(name: object, known: Iterable[str]) -> list[str]:
     """Those of `known` that a wrong name may have meant: a part of them, or spelled like them."""
     names, asked = list(known), str(name)
     parts = [one for one in names if asked and asked.lower() in one.lower()]
-    return parts[:most] or difflib.get_close_matches(asked, names, n=most, cutoff=0.4)
+    return parts[:_CLOSEST] or difflib.get_close_matches(asked, names, n=_CLOSEST, cutoff=0.4)
 
 
 def brief(value: Any) -> str:

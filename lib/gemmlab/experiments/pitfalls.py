@@ -17,6 +17,7 @@ from ..gpu.turns import alone
 from ..run.backend import default_backend
 
 SIZE, SMALL, STEADY_SECONDS = 4096, 1024, 3.0
+_BY_HOST, _BY_EVENTS = 10, 20  # launches whose median counts
 
 
 @dataclass(frozen=True)
@@ -105,12 +106,12 @@ def _product(size: int, zeros: bool = False) -> Callable[[], object]:
     return lambda: torch.matmul(A, B, out=C)
 
 
-def _host(launch: Callable[[], object], wait: bool, samples: int = 10) -> float:
+def _host(launch: Callable[[], object], wait: bool) -> float:
     """Median microseconds by the host's clock, with or without waiting for the GPU at the end."""
     import torch
 
     times = []
-    for _ in range(samples):
+    for _ in range(_BY_HOST):
         torch.cuda.synchronize()
         start = time.perf_counter()
         launch()
@@ -120,10 +121,10 @@ def _host(launch: Callable[[], object], wait: bool, samples: int = 10) -> float:
     return statistics.median(times)
 
 
-def _events(launch: Callable[[], object], cold: bool, samples: int = 20) -> float:
+def _events(launch: Callable[[], object], cold: bool) -> float:
     """Median microseconds by GpuTimer, the timer of every benchmark here."""
     timer = GpuTimer(cold=cold)
-    return statistics.median(timer.time(Launch("cublas", launch)) for _ in range(samples))
+    return statistics.median(timer.time(Launch("cublas", launch)) for _ in range(_BY_EVENTS))
 
 
 def _steady(launch: Callable[[], object]) -> tuple[float, float | None]:

@@ -21,7 +21,7 @@ from . import build
 if TYPE_CHECKING:
     import numpy as np
 
-CAPACITY = 1 << 18  # blocks of one kernel: those of 16x16 threads at M = N = 8192
+_CAPACITY = 1 << 18  # blocks of one kernel: those of 16x16 threads at M = N = 8192
 _FIELDS = 5  # of BlockClockLine: SM, cycle and ns of the begin, cycle and ns of the end
 _NEVER = 2**63 - 1
 _DECLARED = "int clock_into(uintptr_t lines, uintptr_t words, unsigned capacity);\nint clocks();\n"
@@ -72,13 +72,13 @@ class BlockClock:
     Outside of it they write nothing.
     """
 
-    def __init__(self, module: ModuleType, capacity: int = CAPACITY):
+    def __init__(self, module: ModuleType):
         import torch
 
-        shape = (module.clocks(), capacity, _FIELDS)
+        shape = (module.clocks(), _CAPACITY, _FIELDS)
         self._lines = torch.zeros(shape, dtype=torch.int64, device="cuda")
         self._words = torch.zeros(2, dtype=torch.int64, device="cuda")  # earliest begin, lost
-        self._module, self._capacity = module, capacity
+        self._module = module
 
     def __enter__(self) -> BlockClock:
         self._into(self._lines.data_ptr(), self._words.data_ptr())
@@ -91,7 +91,7 @@ class BlockClock:
         import torch
 
         torch.cuda.synchronize()  # the addresses are written past the stream
-        code = self._module.clock_into(lines, words, self._capacity)
+        code = self._module.clock_into(lines, words, _CAPACITY)
         build.checked(code, "the clock of blocks")
 
     def reset(self) -> None:
@@ -108,7 +108,7 @@ class BlockClock:
         lines = self._lines.reshape(-1, _FIELDS)
         first, lost = self._words.tolist()
         if lost:
-            raise MeasurementError(f"a kernel has more than {self._lines.shape[1]:,} blocks")
+            raise MeasurementError(f"a kernel has more than {_CAPACITY:,} blocks")
         return reading(lines[lines[:, 4] > 0].cpu().numpy(), first)
 
     def of(self, call: Callable[[], object]) -> Reading:

@@ -17,6 +17,7 @@ from ..core.errors import ArgumentError, BackendError, BuildError, MeasurementEr
 from ..core.files import load_json
 from ..core.paths import kernels_folder, measurements_folder
 from ..display.code import Line, Listing
+from ..measurements.staleness import TARGET
 from ..steps.program import Program
 from ..steps.registry import program
 from ..steps.spec import KernelSpec
@@ -24,7 +25,6 @@ from ..steps.text import included_files, source_digest
 from . import build
 from .toolchain import FLAGS, compiler_lines, nvcc
 
-TARGET = "90a"
 _VERSION = re.compile(r"Cuda compilation tools, release [\d.]+, V([\d.]+)")
 _PARAMETER = re.compile(r"\b_Z\w+?_param_(\d+)")
 

@@ -21,7 +21,7 @@ from ..core.files import load_json
 from ..core.paths import kernels_folder, measurements_folder
 from ..display.numbers import show_rate
 from ..display.table import Table
-from ..measurements.staleness import holds
+from ..measurements.staleness import TARGET, holds
 from ..steps.program import Program
 from ..steps.registry import program
 from ..steps.spec import KernelSpec
@@ -124,8 +124,8 @@ def conflicts(loop: Sequence[Instruction]) -> int:
     return sum(max(0, max(banks) - 1) for banks in reads(loop) if banks)
 
 
-def listing_of(kernel: str | KernelSpec | Program, target: str = "90a") -> str:
-    """`cuobjdump -sass` of a step. Needs nvcc and cuobjdump, no GPU.
+def listing_of(kernel: str | KernelSpec | Program) -> str:
+    """`cuobjdump -sass` of a step that is compiled for sm_90a. Needs nvcc and cuobjdump, no GPU.
 
     Raises BackendError where one of the two is missing, BuildError for what does not compile.
     """
@@ -134,7 +134,7 @@ def listing_of(kernel: str | KernelSpec | Program, target: str = "90a") -> str:
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = Path(folder) / "kernel.cu", Path(folder) / "kernel.cubin"
         source.write_text(build.source_text(step.source.path, step.launch(), step.spec.workspace))
-        include, code = f"-I{kernels_folder()}", gencode(target)
+        include, code = f"-I{kernels_folder()}", gencode(TARGET)
         command = [nvcc(), *FLAGS, include, code, "-cubin", str(source), "-o", str(cubin)]
         for call in (command, [tool, "-sass", str(cubin)]):
             done = subprocess.run(call, capture_output=True, text=True)
@@ -145,7 +145,7 @@ def listing_of(kernel: str | KernelSpec | Program, target: str = "90a") -> str:
 
 def recorded() -> dict:
     """The recorded counts. Raises MeasurementError if there are none."""
-    path = measurements_folder() / "sass" / "sm_90a.json"
+    path = measurements_folder() / "sass" / f"sm_{TARGET}.json"
     return load_json(path, "`python -m tools.evidence.record_sass` adds it")
 
 
@@ -169,8 +169,8 @@ def main_loops(kernels: Sequence[str | KernelSpec | Program], size: int = 4096) 
         rows.append((shown, *(f"{n:,}" for n in counts), f"{cost:,.0f}", speed))
     head = ("main loop", "instructions", "FFMA", "sum of stalls", "bank conflicts")
     notes = [
-        f"nvcc {data['nvcc']}, sm_90a, {data['date']}. Conflicts: operands of an FFMA beyond the "
-        "first from the same register bank. The estimate is the stalls and a quarter of the "
+        f"nvcc {data['nvcc']}, sm_{TARGET}, {data['date']}. Conflicts: operands of an FFMA beyond "
+        "the first from the same register bank. The estimate is the stalls and a quarter of the "
         f"conflicts, in cycles. TFLOP/s: recorded at M = N = K = {size}.",
         *(f"The code of {name} has changed since it was counted." for name in old),
     ]
@@ -184,7 +184,7 @@ def main_loop_excerpt(name: str) -> Table:
     """
     data = recorded()
     rows = tuple(tuple(map(str, row)) for row in _recorded_loop(data, name)["excerpt"])
-    note = f"{name}, nvcc {data['nvcc']}, sm_90a, {data['date']}."
+    note = f"{name}, nvcc {data['nvcc']}, sm_{TARGET}, {data['date']}."
     return Table(("instruction", "stall", "even", "odd"), rows, "tnnn", (note,))
 
 

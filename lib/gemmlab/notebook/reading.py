@@ -53,11 +53,6 @@ class Reading:
         """To read it and to write its rungs of "Your kernel"."""
         return self.minutes + RUNG_MINUTES * self.rungs
 
-    @property
-    def all_minutes(self) -> int:
-        """With the exercises."""
-        return self.path_minutes + EXERCISE_MINUTES * self.exercises
-
     def __str__(self) -> str:
         extra = [
             _some(self.rungs, "rung", RUNG_MINUTES),

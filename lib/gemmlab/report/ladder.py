@@ -14,8 +14,8 @@ from ..core.arguments import choice
 from ..core.errors import MeasurementError
 from ..display.figure import Theme, canvas, is_narrow
 from ..display.numbers import short, show_rate
-from ..experiments.tensor_cores.ceilings import ON_REGISTERS
 from ..experiments.tensor_cores.ceilings import recorded as recorded_ceilings
+from ..experiments.tensor_cores.probes import ON_REGISTERS
 from ..measurements.provenance import origin
 from ..measurements.rows import BASELINES, BenchRow
 from ..measurements.store import Measurements

@@ -17,7 +17,6 @@ from gemmlab.core.errors import ArgumentError, BackendError, MeasurementError
 from gemmlab.core.paths import kernels_folder
 from gemmlab.experiments.tensor_cores import ceilings as tensor_core_ceilings
 from gemmlab.experiments.tensor_cores import probes as tensor_core_probes
-from gemmlab.experiments.tensor_cores.ceilings import hmma_ceiling
 from gemmlab.experiments.tensor_cores.probes import BY_NAME, PROBES, PROTOCOL, Probe, Row, sources
 from gemmlab.gpu import sass
 from gemmlab.gpu.toolchain import FLAGS, cuobjdump, gencode, nvcc
@@ -97,9 +96,8 @@ def test_a_row_is_found_or_the_others_are_named(recording):
 
 def test_without_a_recording_it_is_said_how_to_make_one(recording):
     recording(None)
-    for ask in (lab.experiments.tensor_cores, hmma_ceiling):
-        with pytest.raises(MeasurementError, match="record --family hgemm --only tensor_cores"):
-            ask()
+    with pytest.raises(MeasurementError, match="record --family hgemm --only tensor_cores"):
+        lab.experiments.tensor_cores()
     recording({"environment": ENV})
     with pytest.raises(MeasurementError, match="rows is not in the recording"):
         lab.experiments.tensor_cores()
@@ -130,21 +128,6 @@ def test_on_a_gpu_it_is_measured_once(monkeypatch, tmp_path):
     assert lab.experiments.tensor_cores().rows == ROWS[:5] and not found
     with pytest.raises(ArgumentError, match="again: got 'yes'"):
         lab.experiments.tensor_cores(again="yes")
-
-
-def test_the_ceiling_of_mma_sync(recording, monkeypatch):
-    loaded = recording(section())
-    assert hmma_ceiling() == 2689
-    assert hmma_ceiling("fp16") == 2688
-    with pytest.raises(ArgumentError, match="there are bf16, fp16"):
-        hmma_ceiling("tf32")
-    on_a_gpu(monkeypatch)
-    tensor_core_ceilings._measured_ceiling.cache_clear()
-    live = [replace(ROWS[0], flop_per_clk_sm=2048.0)]
-    monkeypatch.setattr(tensor_core_ceilings, "burst_rows", lambda probes: (live, None))
-    assert hmma_ceiling() == 2048
-    assert hmma_ceiling(loaded=loaded) == 2689
-    tensor_core_ceilings._measured_ceiling.cache_clear()
 
 
 # --- what is run ----------------------------------------------------------------------------------

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
 from ... import measurements
 from ...core import arguments
-from ...core.arguments import choice
 from ...core.cache import DIGITS, Store
 from ...core.errors import ArgumentError
 from ...core.files import json_text, load_json
@@ -18,7 +16,7 @@ from ...display.table import Shown, Table
 from ...gpu.telemetry import environment
 from ...measurements.store import Measurements
 from ...run.backend import default_backend
-from .probes import ON_REGISTERS, PROBES, PROTOCOL, Row, built, burst_rows, measure
+from .probes import PROBES, PROTOCOL, Row, built, measure
 
 SECTION, FAMILY = "tensor_cores", "hgemm"  # where it is recorded
 KEPT = Store("ceilings")
@@ -113,24 +111,6 @@ def recorded(loaded: Measurements | None = None) -> TensorCores:
     """The recorded ceilings, of the newest recording if none is given."""
     loaded = loaded or measurements.load(family=FAMILY)
     return _from_section(loaded.section(SECTION), "recorded")
-
-
-def hmma_ceiling(dtype: str = "bf16", loaded: Measurements | None = None) -> float:
-    """FLOP per clock and SM of mma.sync on registers: no kernel on mma.sync can do more.
-
-    dtype: "bf16" or "fp16". That of a recording if one is given, of this GPU if there is one
-    (measured once, 1 s), else that of the newest recording. Raises as `tensor_cores` does.
-    """
-    choice("dtype", dtype, ON_REGISTERS, lead="; there are ")
-    if loaded is None and default_backend() == "gpu":
-        return _measured_ceiling(dtype)
-    return recorded(loaded).row(ON_REGISTERS[dtype].name).flop_per_clk_sm
-
-
-@lru_cache
-def _measured_ceiling(dtype: str) -> float:
-    rows, _ = burst_rows([ON_REGISTERS[dtype]])
-    return rows[0].flop_per_clk_sm
 
 
 def _from_section(data: dict, source: str) -> TensorCores:

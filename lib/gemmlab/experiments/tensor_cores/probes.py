@@ -5,8 +5,7 @@ One of those fed by ldmatrix copies tiles with cp.async at the same time, as a G
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -162,7 +161,8 @@ def measure() -> dict:
     """Run every probe that this GPU has: a section of a recording. About 10 s."""
     target = arch()
     probes = _available(target)
-    with _alone():
+    _module()  # compiled before others have to leave the GPU
+    with alone():
         rows = _rows(probes)
     data: dict[str, Any] = {"rows": [asdict(row) for row in rows], "clock": CLOCK64}
     if probes != PROBES:
@@ -190,25 +190,16 @@ def _available(target: str) -> tuple[Probe, ...]:
     return tuple(p for p in PROBES if p.launcher != "wgmma" or target == WGMMA_TARGET)
 
 
-@contextmanager
-def _alone() -> Iterator[None]:
-    """The GPU for this process: only once the probes are compiled, as others have to leave it."""
-    _module()
-    with alone():
-        yield
-
-
 def burst_rows(probes: Sequence[Probe]) -> tuple[list[Row], GpuTimer]:
     """The rows of these probes after a rest, and the timer."""
-    with _alone():
-        runs, timer = [_Run(probe) for probe in probes], GpuTimer(cold=False)
-        launches = [run.launch for run in runs]
-        times_us = [timer.estimate(launch) for launch in launches]
-        timings = burst(launches, timer, times_us, base=0, repeats=1, rest_s=PROTOCOL.rest_s)
-        rows = []
-        for run, timing in zip(runs, timings, strict=True):
-            timer.rest(PROTOCOL.rest_s)
-            rows.append(run.row("burst", timing))
+    runs, timer = [_Run(probe) for probe in probes], GpuTimer(cold=False)
+    launches = [run.launch for run in runs]
+    times_us = [timer.estimate(launch) for launch in launches]
+    timings = burst(launches, timer, times_us, base=0, repeats=1, rest_s=PROTOCOL.rest_s)
+    rows = []
+    for run, timing in zip(runs, timings, strict=True):
+        timer.rest(PROTOCOL.rest_s)
+        rows.append(run.row("burst", timing))
     return rows, timer
 
 

@@ -25,14 +25,14 @@ def _cp_async(found: re.Match[str], operands: Operands) -> str:
     return call(f"cp_async<{'true' if found[1] == 'cg' else 'false'}>", to, source, *sizes)
 
 
-def _at_address(function: str, number: int = 0, *, line: bool = False) -> Rule:
+def _at_address(function: str, number: int = 0) -> Rule:
     """An operation on the address that is operand `number`; the others as they are."""
 
     def rule(found: re.Match[str], operands: Operands) -> str:
         address = operands.address(number).base
         before = [operands.value(i) for i in range(number)]
         after = [operands.value(i) for i in range(number + 1, len(operands))]
-        return call(function, *before, address, *after, line=line)
+        return call(function, *before, address, *after)
 
     return rule
 
