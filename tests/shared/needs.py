@@ -9,7 +9,7 @@ import shutil
 
 import pytest
 
-from gemmlab.gpu.toolchain import find_cuobjdump, find_nvcc
+from gemmlab.core.cuda_tools import find_beside_nvcc, find_nvcc
 from gemmlab.sim import build
 
 GXX, NVCC, CUOBJDUMP = (f"{program} is not installed" for program in ("g++", "nvcc", "cuobjdump"))
@@ -29,7 +29,7 @@ def slow_nvcc(test):
 
 def machine_code(test):
     """A mark: the test compiles with nvcc and lists the machine code with cuobjdump."""
-    listed = pytest.mark.skipif(find_cuobjdump() is None, reason=CUOBJDUMP)
+    listed = pytest.mark.skipif(find_beside_nvcc("cuobjdump") is None, reason=CUOBJDUMP)
     return slow_nvcc(listed(test))
 
 

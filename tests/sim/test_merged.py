@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,8 +9,8 @@ import needs
 import pytest
 
 from gemmlab import sim
+from gemmlab.core.cuda_tools import find_beside_nvcc, find_nvcc
 from gemmlab.core.errors import ArgumentError
-from gemmlab.gpu.toolchain import find_nvcc
 from gemmlab.sim.program.run import Options, run_program, source_of, widths_of
 from gemmlab.sim.program.widths import Widths, read
 
@@ -106,7 +105,7 @@ def test_a_listing_is_read_line_by_line_and_outwards():
 
 
 @pytest.mark.skipif(
-    not (find_nvcc() and shutil.which("nvdisasm")), reason="needs nvcc and nvdisasm"
+    not (find_nvcc() and find_beside_nvcc("nvdisasm")), reason="needs nvcc and nvdisasm"
 )
 def test_a_cubin_is_read(tmp_path):
     cubin = tmp_path / "merged.cubin"

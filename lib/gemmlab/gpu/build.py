@@ -22,7 +22,7 @@ from ..core.paths import kernels_folder
 from ..core.progress import busy
 from ..steps.program import Program
 from ..steps.text import included_files, workspace_name
-from .toolchain import FLAGS, arch, compiler_lines, gencode, nvcc
+from .toolchain import FLAGS, arch, compiler_lines, find_ninja, gencode, nvcc
 
 STORE = Store("gpu")
 
@@ -198,11 +198,9 @@ def _compile(name: str, cpp: str, cuda: str, flags: list[str], work: Path) -> No
 
 
 def _put_ninja_on_path() -> None:
-    """pip puts ninja beside this Python, which PATH does not name if no environment is active."""
-    here = str(Path(sys.executable).parent)
-    paths = os.environ.get("PATH", "").split(os.pathsep)
-    if shutil.which("ninja") is None and here not in paths:
-        os.environ["PATH"] = os.pathsep.join([*paths, here])
+    """torch looks for ninja there only."""
+    if shutil.which("ninja") is None and (found := find_ninja()):
+        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", ""), str(Path(found).parent)])
 
 
 def _quote_torchs_folder() -> None:

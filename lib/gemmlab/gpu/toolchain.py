@@ -1,24 +1,22 @@
-"""The CUDA toolkit on this machine: where its programs are, and how nvcc is called."""
+"""How CUDA's programs and their like are called on this machine, and what is said without them."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
+import sys
+from glob import glob
+from pathlib import Path
 
+from ..core.cuda_tools import find_beside_nvcc, find_nvcc
 from ..core.errors import BackendError
 
 FLAGS = ("-std=c++17", "-O3", "-lineinfo")
 
 
 def nvcc() -> str:
-    """Path of nvcc: $CUDA_HOME/bin, then $PATH, then /usr/local/cuda/bin. Raises BackendError."""
-    home = os.environ.get("CUDA_HOME")
-    found = (
-        (shutil.which("nvcc", path=f"{home}/bin") if home else None)
-        or shutil.which("nvcc")
-        or shutil.which("nvcc", path="/usr/local/cuda/bin")
-    )
+    """Path of nvcc, as `find_nvcc` finds it. Raises BackendError."""
+    found = find_nvcc()
     if found is None:
         raise BackendError(
             "nvcc: not found, so no kernel can be built for the GPU. Install the CUDA toolkit of "
@@ -29,8 +27,8 @@ def nvcc() -> str:
 
 
 def cuobjdump() -> str:
-    """Path of cuobjdump, as find_cuobjdump finds it. Raises BackendError."""
-    found = find_cuobjdump()
+    """Path of cuobjdump, as `find_beside_nvcc` finds it. Raises BackendError."""
+    found = find_beside_nvcc("cuobjdump")
     if found is None:
         raise BackendError(
             "cuobjdump: not found, so machine code cannot be listed. It comes with the CUDA "
@@ -67,28 +65,8 @@ def compiler_lines(log: str) -> str:
     return "\n".join(keep[:40] or lines[-20:])
 
 
-def find_nvcc() -> str | None:
-    """Path of nvcc, or None."""
-    try:
-        return nvcc()
-    except BackendError:
-        return None
-
-
-def find_cuobjdump() -> str | None:
-    """Path of cuobjdump: beside nvcc, on $PATH or in /usr/local/cuda/bin; or None."""
-    beside = os.path.dirname(os.path.realpath(find_nvcc() or ""))
-    return (
-        shutil.which("cuobjdump", path=beside)
-        or shutil.which("cuobjdump")
-        or shutil.which("cuobjdump", path="/usr/local/cuda/bin")
-    )
-
-
 def find_ncu() -> str | None:
     """Path of Nsight Compute's command line, on PATH or where its installers put it; or None."""
-    from glob import glob
-
     places = (
         *glob("/usr/local/cuda/bin/ncu"),
         *sorted(glob("/opt/nvidia/nsight-compute/*/ncu"), reverse=True),
@@ -99,7 +77,4 @@ def find_ncu() -> str | None:
 
 def find_ninja() -> str | None:
     """Path of ninja: on PATH, or the one that pip installed beside this Python; or None."""
-    import sys
-    from pathlib import Path
-
     return shutil.which("ninja") or shutil.which("ninja", path=str(Path(sys.executable).parent))

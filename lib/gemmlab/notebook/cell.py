@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import sim
+from ..core.cuda_tools import find_nvcc
 from ..core.errors import BackendError, BuildError
 from ..display.table import Judgement, Shown
 from ..gpu import build, ptxas
 from ..gpu.ptxas import Resources
-from ..gpu.toolchain import arch, find_nvcc
+from ..gpu.toolchain import arch
 from ..run.backend import default_backend
 from ..run.kernel import SANDBOX, Kernel
 from ..sim.apart import PROCESS

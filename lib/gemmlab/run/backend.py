@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ..core.arguments import choice
+from ..core.cuda_tools import find_nvcc
 from ..core.errors import BackendError
-from ..gpu.toolchain import find_nvcc
 
 if TYPE_CHECKING:
     import torch

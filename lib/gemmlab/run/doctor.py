@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass
 
 from .. import measurements
 from ..core import machine
+from ..core.cuda_tools import find_nvcc
 from ..core.errors import BackendError, MeasurementError
 from ..core.paths import cache_dir, repository_root
 from ..display.table import table, text_table
 from ..gpu import requirements
 from ..gpu.telemetry import Gpu
-from ..gpu.toolchain import find_ncu, find_ninja, find_nvcc
+from ..gpu.toolchain import find_ncu, find_ninja
 from ..steps import registry
 from .backend import default_backend, forced_backend, why_no_gpu
 

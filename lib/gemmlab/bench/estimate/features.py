@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 
 from ... import measurements, sim
+from ...core.cuda_tools import find_nvcc
 from ...core.errors import ArgumentError, BackendError
 from ...core.precision import precision
 from ...gpu import ptxas
-from ...gpu.toolchain import find_nvcc
 from ...layouts.tiling.occupancy import occupancy
 from ...run.kernel import Kernel
 from ...sim.counts import LineCount

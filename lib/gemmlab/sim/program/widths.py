@@ -7,9 +7,7 @@ joins a thread's neighboring accesses up to the width that their line has there.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ...core.cuda_tools import find_beside_nvcc
 from ...core.errors import ArgumentError, BackendError
 from ..build import INCLUDE
 from ..counts import LineCount
@@ -124,10 +123,8 @@ def read_cubin(path: Path) -> Widths:
 
 
 def nvdisasm() -> str:
-    """Path of nvdisasm: beside nvcc, on $PATH or in /usr/local/cuda/bin. Raises BackendError."""
-    beside = os.path.dirname(os.path.realpath(shutil.which("nvcc") or ""))
-    places = (beside, os.environ.get("PATH", ""), "/usr/local/cuda/bin")
-    found = next((one for one in (shutil.which("nvdisasm", path=p) for p in places) if one), None)
+    """Path of nvdisasm, as `find_beside_nvcc` finds it. Raises BackendError."""
+    found = find_beside_nvcc("nvdisasm")
     if found is None:
         raise BackendError(
             "nvdisasm: not found, so a cubin cannot be read. It comes with the CUDA toolkit, or "
