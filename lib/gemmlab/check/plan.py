@@ -56,10 +56,7 @@ class Limits:
 
     def fit(self, M: int, N: int, K: int) -> Shape:
         """The next shape upwards that the step takes."""
-        m, n, k = (
-            -(-size // of) * of for size, of in zip((M, N, K), self.spec.multiple_of, strict=True)
-        )
-        return m, n, k
+        return self.spec.fitting(M, N, K)
 
     @property
     def tail(self) -> int:

@@ -149,7 +149,7 @@ def _fitting(
     if given is None:
         return _tile(spec), limits
     shape = arguments.shape_of("shape", given)
-    M, N, K = (-(-n // of) * of for n, of in zip(shape, spec.multiple_of, strict=True))
+    M, N, K = spec.fitting(*shape)
     outputs = M * N / math.prod(shape[:2])
     more = {"st.global": outputs}
 
@@ -259,9 +259,7 @@ def _sizes(spec: KernelSpec, grid: tuple[int, int]) -> tuple[int, int, int]:
     """M, N and K of so many rows and columns of tiles; of how many k tiles, _DEPTH says."""
     BM, BN, BK = spec.tile
     depth = BK * _DEPTH.get(grid, 1)
-    sizes = zip((BM * grid[0], BN * grid[1], max(depth, 16)), spec.multiple_of, strict=True)
-    M, N, K = (-(-size // of) * of for size, of in sizes)
-    return M, N, K
+    return spec.fitting(BM * grid[0], BN * grid[1], max(depth, 16))
 
 
 def _journaled(handle: Kernel, grid: tuple[int, int]) -> Seen:

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from .. import sim
 from ..run.kernel import Kernel, kernel
 from ..sim.trace import Trace
+from .flow import READS
 from .properties import GRID, NotYetError
 
 _LOADS = ("ld.global", "cp.async.global", "tma.load")
-_SHARED_READS = ("ld.shared", "ldmatrix", "wgmma.shared")
 _ATOMICS = 4  # requests a block: to count who has come, not to read with
 STEPS = 3, 6  # k tiles more
 WHOLE = 16  # elements: a sector of the narrowest
@@ -67,7 +67,7 @@ def refuse_more_than(parent: Kernel, handle: Kernel, shape: Sizes, loads: bool, 
             f"{before:,}; the tiles are to be loaded as often as before, and used from shared "
             "memory"
         )
-    found, before = (_total(one, "wavefronts", *_SHARED_READS) for one in (trace, known))
+    found, before = (_total(one, "wavefronts", *READS) for one in (trace, known))
     if before and found > 2 * before:
         raise NotYetError(
             f"at {at} its reads of shared memory take {found:,} wavefronts, and those of "
@@ -77,10 +77,10 @@ def refuse_more_than(parent: Kernel, handle: Kernel, shape: Sizes, loads: bool, 
 
 def _spent(trace: Trace, excess: int) -> str:
     """What too many wavefronts of reads are for: bank conflicts, if the others would not be."""
-    conflicts = _total(trace, "conflicts", *_SHARED_READS)
+    conflicts = _total(trace, "conflicts", *READS)
     if conflicts < excess:
         return "most of them are not for the products"
-    reads = (line for line in trace.lines if line.op in _SHARED_READS)
+    reads = (line for line in trace.lines if line.op in READS)
     worst = max(reads, key=lambda line: line.conflicts)
     place = f"{worst.file}:{worst.line}: {worst.source}"
     return f"{conflicts:,} of them are bank conflicts, most in {place}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -182,14 +181,19 @@ class KernelSpec:
 
     def fits(self, M: int, N: int, K: int) -> bool:
         """Whether the step takes these sizes."""
-        return all(n % of == 0 for n, of in zip((M, N, K), self.multiple_of, strict=True))
+        return self.fitting(M, N, K) == (M, N, K)
+
+    def fitting(self, M: int, N: int, K: int) -> tuple[int, int, int]:
+        """The next sizes upwards that the step takes."""
+        m, n, k = self.multiple_of
+        return -(-M // m) * m, -(-N // n) * n, -(-K // k) * k
 
     def check_sizes(self, M: int, N: int, K: int) -> None:
         """Raise ArgumentError unless these are sizes of the multiples that the step needs."""
         sizes = shape((M, N, K), low=(0, 0, 0))
-        for name, size, multiple in zip("MNK", sizes, self.multiple_of, strict=True):
-            if size % multiple:
-                up = math.ceil(size / multiple) * multiple
+        known = zip("MNK", sizes, self.multiple_of, self.fitting(*sizes), strict=True)
+        for name, size, multiple, up in known:
+            if size != up:
                 raise ArgumentError(
                     f"{name}: is {size}, {self.name} needs a multiple of {multiple}"
                     f"{self._why_multiple(name)}; pad to {up}, or use {self._general()}, which "
