@@ -7,9 +7,10 @@ import pytest
 
 from gemmlab.core.errors import LaunchError
 
+NO_INIT = "(warp 0, lane 0) calls mbarrier_arrive at line 17 with an address at which no mbarrier"
 # name -> kind, marks of the lines, advice, fatal.
 MISTAKES = {
-    "mbarrier_no_init": ("barrier-misuse", "here", None, "call mbarrier_init() on it", True),
+    "mbarrier_no_init": ("barrier-misuse", "here", None, NO_INIT, True),
     "mbarrier_no_sync": ("race", "here", "there", "after the initialisation", False),
     "mbarrier_arrivals": ("deadlock", "here", None, "phase 0 of the mbarrier of line 13", True),
     "mbarrier_stuck": ("deadlock", "here", None, "which lacks 32 arrivals", True),
@@ -19,12 +20,14 @@ MISTAKES = {
     "mbarrier_parity_range": ("bad-argument", "here", None, "2 as the parity", True),
     "mbarrier_skipped_phase": ("barrier-phase", "here", "there", "the wait returns at once", False),
     "mbarrier_overtaken": ("barrier-phase", "here", "there", "is for phase 2, which may", False),
-    "mbarrier_touched": ("barrier-misuse", "here", "there", "whose value is opaque", False),
+    "mbarrier_touched": ("barrier-misuse", "here", "there", "lane 0) accesses at line", False),
     "mbarrier_reused": ("barrier-misuse", "here", "there", "whose value is opaque", False),
     "mbarrier_twice": ("barrier-misuse", "here", "there", "8 bytes of its own", False),
+    "mbarrier_init_by_all": ("barrier-misuse", "here", "here", "and so has thread 0", False),
+    "mbarrier_init_in_loop": ("barrier-misuse", "here", "here", "once, before the loop:", False),
     "mbarrier_misaligned": ("misaligned", "here", None, "4 past a multiple of 8", True),
     "bar_count": ("deadlock", "here", None, "64 of 96 threads have come", True),
-    "bar_mixed": ("barrier-misuse", "here", "there", "the same number", False),
+    "bar_mixed": ("barrier-misuse", "here", "there", "32 of block 0 (warp 1, lane 0)", False),
     "bar_zero": ("barrier-misuse", "here", "there", "for 64 threads", False),
     "race_third_reader": ("race", "here", "there", "no barrier orders", False),
     "bar_race": ("race", "here", "there", "no barrier orders", False),

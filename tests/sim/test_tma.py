@@ -10,6 +10,7 @@ import pytest
 from gemmlab import sim
 from gemmlab.core.errors import LaunchError, RefusedError
 from gemmlab.layouts.shared.swizzle import Swizzle
+from gemmlab.sim.findings import told
 
 IMAGE_BYTES, FILL = 36 * 1024, 0xAB  # as in fixtures/tma_copy.cu
 # By CUtensorMapSwizzle. On byte addresses: chunks of 16 bytes, their low bits XORed with bits 7-9.
@@ -163,7 +164,25 @@ MISTAKES = {
     "tma_store_twice": (("write-before-wait", "here", "here"), "in thread 0, which has started it"),
     "tma_no_commit": (("unfinished", "here", None), "wait for it"),
     "tma_inval": (("unfinished", "here", None), "wait for it"),
-    "tma_overrun": (("barrier-overrun", "here", "there"), "already has its 1 arrival;"),
+    "tma_overrun": (
+        ("barrier-overrun", "here", "there"),
+        "already has its 1 arrival; it arrived last itself",
+    ),
+    "tma_all_arrive": (
+        ("barrier-overrun", "here", "there"),
+        "Thread 1 of block 0 (warp 0, lane 1) arrives at line 15 (mbarrier_arrive_expect_tx) at "
+        "the mbarrier of line 10, whose phase already has its 1 arrival, the last by thread 0; let",
+    ),
+    "tma_parity_stays": (
+        ("barrier-overrun", "here", "there"),
+        "1 arrival. The wait of line 19 has returned at once: thread 0 of block 0 (warp 0, lane 0) "
+        "waits there for parity 0 again, and that is the parity of phase 0",
+    ),
+    "tma_parity_first": (
+        ("barrier-overrun", "here", "there"),
+        "line 19 has returned at once: thread 0 of block 0 (warp 0, lane 0) waits there for parity "
+        "1 in the first phase",
+    ),
     "tma_misaligned": (("misaligned", "here", None), "16 past a multiple of 128 bytes"),
     "tma_store_misaligned": (("misaligned", "here", None), "64 past a multiple of 128 bytes"),
     "tma_odd_column": (("misaligned", "here", None), "tma_load_2d column 1, byte 4 of a row"),
@@ -189,6 +208,15 @@ def test_the_mistake_is_found(kernel_file, name):
     assert found, findings
     assert advice in found[0].message
     assert found[0].file == f"tests/sim/fixtures/{name}.cu"
+
+
+def test_the_wait_that_returns_at_once_explains_early_reads_too_and_is_told_once(kernel_file):
+    A, C, shape = tiles()
+    findings = kernel_file("tma_parity_stays").module("broken").trace(A, A, C, *shape).findings
+    (early,) = (f for f in findings if f.kind == "read-before-wait")
+    assert ". The wait of line 19 has returned at once: " in early.message
+    assert str(findings).count("returned at once") == 1
+    assert [text.count("returned at once") for text in told(findings)] == [1, 0]
 
 
 def test_a_phase_that_expects_too_few_bytes_is_told_with_both_numbers(kernel_file):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..run.kernel import Kernel
 from ..sim.journal import KINDS, Journal
-from ..sim.places import Place
+from ..sim.places import SHARED, Place
 from ..sim.trace import Trace
 
 READS = ("ld.shared", "ldmatrix", "wgmma.shared")
@@ -152,12 +152,14 @@ def _last(tiles: np.ndarray, t: int) -> int:
 
 def _reads_of_a_tile(done: np.ndarray, last: np.ndarray) -> int:
     """Reads between the fetches of two tiles that follow each other, as it mostly is."""
-    steps = np.diff(done[last])
-    steps = steps[steps > 0]
-    if not len(steps):
-        return int(done[-1]) if len(done) else 0
-    values, counts = np.unique(steps, return_counts=True)
-    return int(values[np.argmax(counts)])
+    return _of_a_tile(done[last]) or (int(done[-1]) if len(done) else 0)
+
+
+def _of_a_tile(done: np.ndarray) -> int:
+    """The most frequent step of what had been done when each tile was fetched; 0 without steps."""
+    steps = np.diff(done)
+    values, counts = np.unique(steps[steps > 0], return_counts=True)
+    return int(values[np.argmax(counts)]) if len(values) else 0
 
 
 def _arrivals(rows: np.ndarray, scaled: np.ndarray, last: np.ndarray) -> np.ndarray:
@@ -196,39 +198,82 @@ def _finished(rows: np.ndarray) -> dict[int, int]:
     return ends
 
 
-def buffers(seen: Seen) -> float:
-    """How many tiles of A and B have room in shared memory: places written, by those of a tile."""
-    tiles = -(-seen.trace.K // seen.tile[2])
-    written, places = 0, set[int]()
+def buffers(seen: Seen) -> dict[str, float]:
+    """How many k tiles have room in shared memory: of each array, or part of it, that holds some.
+
+    That is the places that are written, by those of one tile. A part is what the same lines write.
+    """
+    found = {part: rooms for part in _parts(seen) if (rooms := _rooms(seen, part))}
+    names = {part: _array(seen, part) for part in found}
+    of_name: dict[str, set[float]] = {name: set() for name in names.values()}
+    for part, rooms in found.items():
+        of_name[names[part]].add(rooms)
+    return {
+        name if len(of_name[name]) == 1 else f"{name} (line {part.line})": found[part]
+        for part, name in names.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is written to shared memory by lines that write the same places; line: the first."""
+
+    line: int
+    lines: frozenset[int]
+    first: int
+
+
+def _parts(seen: Seen) -> list[_Part]:
+    every = seen.journal.own
+    rows = every[is_of(every, *WRITES, "mark tma.load")]
+    of_line = {int(n): _halves(rows[rows["line"] == n]) for n in np.unique(rows["line"])}
+    joined: list[tuple[frozenset[int], frozenset[int]]] = []
+    for line, places in of_line.items():
+        same = [one for one in joined if one[1] & places]
+        joined = [one for one in joined if one not in same]
+        lines = frozenset({line}).union(*(one[0] for one in same))
+        joined.append((lines, places.union(*(one[1] for one in same))))
+    parts = (_Part(min(lines), lines, min(places)) for lines, places in joined)
+    return sorted(parts, key=lambda part: part.line)
+
+
+def _array(seen: Seen, part: _Part) -> str:
+    """The name of the array that a part of shared memory belongs to."""
+    shared = (one for one in seen.trace.places if one.memory == SHARED and one.holds(part.first))
+    return next((one.name for one in shared), "shared memory")
+
+
+def _rooms(seen: Seen, part: _Part) -> float:
+    """How many k tiles have room in a part of shared memory; 0 if no tile is stored there."""
+    places, each = set[int](), 0
     for rows in seen.threads.values():
-        reads = np.flatnonzero(is_of(rows, *READS))
-        fetches = np.flatnonzero(seen.k_tiles(rows) >= 0)
-        if not len(fetches):
+        stores = np.flatnonzero(is_of(rows, *WRITES, "mark tma.load"))
+        stores = stores[np.isin(rows["line"][stores], list(part.lines))]
+        last = _last_fetches(seen, rows)
+        if not len(stores) or not len(last):
             continue
+        tile = _of_a_tile(np.searchsorted(stores, last))
         # What a thread stores behind its last tile is C on its way out.
-        stores = np.flatnonzero(is_of(rows, *WRITES))
-        each = len(stores[stores < (reads[0] if len(reads) else len(rows))])
-        ahead = len({t for t in seen.k_tiles(rows[: stores[each - 1]]) if t >= 0}) if each else 1
-        tile = max(each // max(ahead, 1), 1)
-        for first in range(0, tile * tiles, tile):
-            # Each place once: what is written there again has no room of its own.
-            own = _halves(rows[stores[first : first + tile]])
-            places |= own
-            written += len(own)
-    return len(places) / (written / tiles) if written else _boxes_kept(seen)
+        own = [_halves(rows[stores[i * tile : (i + 1) * tile]]) for i in range(len(last))]
+        places = places.union(*own)
+        each += len(own[0])
+    return len(places) / each if each else 0.0
 
 
-def _halves(rows: np.ndarray) -> set[int]:
-    """The addresses of all 2 bytes that rows write."""
+def _last_fetches(seen: Seen, rows: np.ndarray) -> np.ndarray:
+    """Where a thread has fetched its parts of one k tile after the other."""
+    tiles = seen.k_tiles(rows)
+    if (tiles >= 0).any():
+        return np.array([_last(tiles, t) for t in np.unique(tiles[tiles >= 0])])
+    starts = np.flatnonzero(is_of(rows, "mark tma.load"))
+    count = -(-seen.trace.K // seen.tile[2])
+    boxes = len(starts) // count
+    return starts[boxes - 1 :: boxes] if boxes and len(starts) % count == 0 else starts[:0]
+
+
+def _halves(rows: np.ndarray) -> frozenset[int]:
+    """The addresses of all 2 bytes that rows write; of a box the first."""
     found = set[int]()
     for address, width in zip(rows["address"], rows["width"], strict=True):
-        found.update(range(int(address), int(address) + int(width), 2))
-    return found
-
-
-def _boxes_kept(seen: Seen) -> float:
-    """The same of boxes that the copy engine brings."""
-    rows = seen.journal.own
-    to = rows["address"][is_of(rows, "mark tma.load")]
-    tiles = -(-seen.trace.K // seen.tile[2])
-    return len(np.unique(to)) / (len(to) / tiles) if len(to) else 0.0
+        found.update(range(int(address), int(address) + max(int(width), 1), 2))
+    return frozenset(found)

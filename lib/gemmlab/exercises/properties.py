@@ -7,7 +7,7 @@ text. It gives a note for the verdict, or raises `NotYetError` with the reason.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,7 @@ from .flow import (
 
 ONE_TILE, GRID = (1, 1), (2, 3)  # tiles of C in a run
 _LITTLE = 0.01  # of a tile's products
+_PART = 0.1  # of a tile in shared memory
 _MUCH = 0.75  # of what another thread reads: copies beside the products may not divide evenly
 
 
@@ -135,14 +136,32 @@ def stages(count: int) -> Property:
 
     def look(seen: Seen) -> str:
         found = buffers(seen)
-        if abs(found - count) > 0.1:
-            raise NotYetError(
-                f"shared memory has room for {_some(found, 'k tile')} of A and B; {count} "
-                f"{'is' if count == 1 else 'are'} asked for"
-            )
+        if not found:
+            raise NotYetError("no thread stores a k tile of A or B in shared memory")
+        if any(abs(rooms - count) > _PART for rooms in found.values()):
+            asked = "is" if count == 1 else "are"
+            where = " in each" if len(set(found.values())) > 1 else ""
+            raise NotYetError(f"{_kept(found)}; {count}{where} {asked} asked for")
         return f"{_some(count, 'k tile')} in shared memory at a time"
 
     return Property(f"{count} k tiles in shared memory", look)
+
+
+def _kept(rooms: Mapping[str, float]) -> str:
+    """How many k tiles have room, in whole tiles, and of each array where they differ."""
+    if len(set(rooms.values())) == 1:
+        return f"shared memory has room for {_whole(next(iter(rooms.values())))} of A and B"
+    parts = [f"{name} for {_whole(count)}" for name, count in rooms.items()]
+    return f"the arrays in shared memory have room for different numbers of k tiles, {_and(parts)}"
+
+
+def _whole(rooms: float) -> str:
+    whole = int(rooms + _PART)
+    return _some(whole, "k tile") + " and a part of one more" * (rooms - whole > _PART)
+
+
+def _and(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
 
 
 def barriers(most: float) -> Property:

@@ -12,6 +12,12 @@ LineOf = Callable[[int], tuple[str, int, str] | None]
 WARP = 32  # lanes, of SampleRow's addresses
 
 
+class RawEarlyWait(ctypes.Structure):
+    """runtime/order/findings.h's EarlyWait."""
+
+    _fields_ = (("pc", ctypes.c_uint32), ("thread", ctypes.c_uint32), ("phase", ctypes.c_int64))
+
+
 class RawFinding(ctypes.Structure):
     """runtime/order/findings.h's Finding."""
 
@@ -22,6 +28,7 @@ class RawFinding(ctypes.Structure):
         ("number", ctypes.c_int64 * 4),
         ("name", ctypes.c_char_p),
         ("other_name", ctypes.c_char_p),
+        ("early", RawEarlyWait),
     )
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from .abi import LineOf, RawFinding
-from .messages import asynchronous, grid, threads
+from .messages import asynchronous, barriers, grid, threads
 
 # runtime/order/findings.h's Kind, in its order: slug, fatal, sentence.
 KINDS = (*threads.KINDS, *asynchronous.KINDS, *grid.KINDS)
 _RACE, _EARLY = "race", "read-before-wait"
 _TWICE = re.compile(r"^([^:]*): ([a-z-]+): (?=\1\b)", re.IGNORECASE)
+_EXPLAINED = ". The wait of "  # barriers.returned_early behind a finding's own sentence
 # Two sides of one kind: they stand in one order, whoever came first.
 _SYMMETRIC = (threads.race_write_write, grid.race_write_write)
 
@@ -72,7 +73,16 @@ def told(findings: Iterable[Finding]) -> tuple[str, ...]:
         return found.kind == _RACE and _sides(found) not in early
 
     order = sorted(known, key=lambda found: (not found.fatal, comes_of_another(found)))
-    return tuple(dict.fromkeys(map(str, order)))
+    return tuple(dict.fromkeys(map(str, explained_once(order))))
+
+
+def explained_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The same without the wait that explains one, where a finding before has named it."""
+    known = set[str]()
+    for found in findings:
+        said, _, why = found.message.partition(_EXPLAINED)
+        yield replace(found, message=said) if why in known else found
+        known |= {why} - {""}
 
 
 def once(text: str) -> str:
@@ -107,4 +117,7 @@ def _explain_one(row: RawFinding, line_of: LineOf) -> Finding:
     other = f"line {other_line}" if other_file == file else f"{other_file}:{other_line}"
     text = sentence(row, f"line {line}", other)
     message = text[0].upper() + text[1:]
+    if row.early.pc and (early := line_of(row.early.pc)):
+        where = f"line {early[1]}" if early[0] == file else f"{early[0]}:{early[1]}"
+        message += f"{_EXPLAINED}{where} {barriers.returned_early(row)}"
     return Finding(slug, message, file, line, other_file, other_line, row.count, fatal)

@@ -8,7 +8,7 @@ from typing import Any
 from ..core.worker import with_tuples
 from .abi import LineOf
 from .counts import OPS, LineCount, reading_order
-from .findings import Finding
+from .findings import Finding, explained_once
 from .journal import Journal
 from .places import Place
 from .samples import Sample, Seen, collect
@@ -23,7 +23,7 @@ class Findings(tuple[Finding, ...]):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, self)) or "no findings"
+        return "\n".join(map(str, explained_once(self))) or "no findings"
 
     def _repr_html_(self) -> str:
         return findings_html(self)

@@ -11,7 +11,7 @@ from ..display.code import STYLE as CODE_STYLE
 from ..display.table import STYLE as TABLE_STYLE
 from ..display.table import text_table
 from .counts import LineCount
-from .findings import Finding
+from .findings import Finding, explained_once
 from .passage import Shown, passage
 
 # Nested below three classes, to count for more than a page's own rules for tables and code.
@@ -252,7 +252,8 @@ def findings_html(findings: Sequence[Finding]) -> str:
 def _listed(findings: Sequence[Finding], names: Anchors | None = None) -> str:
     if not findings:
         return f'<p class="gl-ok">✓ {_NO_FINDINGS}</p>'
-    return f"<ul>{''.join(f'<li>{_finding(finding, names)}</li>' for finding in findings)}</ul>"
+    rows = (f"<li>{_finding(one, names)}</li>" for one in explained_once(findings))
+    return f"<ul>{''.join(rows)}</ul>"
 
 
 def _finding(finding: Finding, names: Anchors | None) -> str:

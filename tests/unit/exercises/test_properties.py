@@ -84,7 +84,57 @@ def test_a_tile_of_which_no_thread_fetches_a_part_is_no_tile():
     wrong = Seen(seen(SERIAL).trace, (32, 32, 1))
     with pytest.raises(NotYetError, match="no thread fetches every k tile"):
         EX.overlap(1).look(wrong)
-    assert buffers(seen(SERIAL)) == 1
+    assert set(buffers(seen(SERIAL)).values()) == {1}
+
+
+# A tile of A goes to shared memory before the products of the tile before it, one of B after them.
+APART = """constexpr int BM = 16, BN = 16, BK = 16;
+__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {
+  __shared__ float sA[A_ROOM][BM][BK], sB[B_ROOM][BK][BN];
+  const int x = threadIdx.x, y = threadIdx.y;
+  A += (blockIdx.y * BM + y) * K + x;
+  B += y * N + blockIdx.x * BN + x;
+  sA[0][y][x] = A[0];
+  sB[0][y][x] = B[0];
+  float sum = 0;
+  for (int i = 0; i < K / BK; ++i) {
+    __syncthreads();
+    const bool more = i + 1 < K / BK;
+    const float next = more ? B[(i + 1) * BK * N] : 0;
+    if (more) sA[(i + 1) % A_ROOM][y][x] = A[(i + 1) * BK];
+    for (int k = 0; k < BK; ++k) sum += sA[i % A_ROOM][y][k] * sB[i % B_ROOM][k][x];
+    if (B_ROOM == 1) __syncthreads();
+    if (more) sB[(i + 1) % B_ROOM][y][x] = next;
+  }
+  C[(blockIdx.y * BM + y) * N + blockIdx.x * BN + x] = sum;
+}"""
+_DECLARED = "__shared__ float sA[A_ROOM][BM][BK], sB[B_ROOM][BK][BN];"
+_DYNAMIC = """extern __shared__ float smem[];
+  auto sA = (float(*)[BM][BK])smem, sB = (float(*)[BK][BN])(smem + A_ROOM * BM * BK);"""
+_LAUNCH = "\nmine<<<dim3(N / BN, M / BM), dim3(16, 16), 6144>>>(A, B, C, M, N, K);"
+
+
+@pytest.mark.parametrize(
+    ("rooms", "text", "says"),
+    [
+        ((2, 2), APART, ""),
+        ((3, 3), APART, "shared memory has room for 3 k tiles of A and B; 2 are asked for"),
+        ((3, 2), APART, "sA for 3 k tiles and sB for 2 k tiles; 2 in each are asked for"),
+        ((2, 1), APART, "sA for 2 k tiles and sB for 1 k tile; 2 in each"),
+        (
+            (3, 2),
+            APART.replace(_DECLARED, _DYNAMIC) + _LAUNCH,
+            "smem (line 9 of the cell) for 3 k tiles and smem (line 10 of the cell) for 2 k tiles",
+        ),
+    ],
+)
+def test_how_many_tiles_have_room_is_counted_for_each_array(rooms, text, says):
+    for name, count in zip(("A_ROOM", "B_ROOM"), rooms, strict=True):
+        text = text.replace(name, str(count))
+    options = {} if "<<<" in text else {"block": (16, 16)}
+    verdict = EX.judge(cells.make("mine", text, None, options).kernel, does=EX.stages(2))
+    assert says in verdict.message
+    assert verdict.solved is not bool(says)
 
 
 def test_the_order_of_blocks():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..abi import RawFinding
 from . import grid
-from .threads import count_bytes, name, who
+from .threads import count_bytes, name, placed, who
 
 
 def misaligned_operand(row: RawFinding, line: str, other: str) -> str:
@@ -44,34 +44,75 @@ def bad_tensor_map(row: RawFinding, line: str, other: str) -> str:
 def missing(row: RawFinding, line: str, other: str) -> str:
     """A use of no barrier."""
     return (
-        f"{line} uses {name(row.name)} with an address at which {who(row)} finds no mbarrier; let "
-        "one thread call mbarrier_init() on it, then __syncthreads(), before the first use"
+        f"{_thread(row)} calls {name(row.name)} at {line} with an address at which no mbarrier has "
+        "been initialised; let one thread call mbarrier_init() on it (if (threadIdx.x == 0)), then "
+        "all threads __syncthreads(), before the first use"
     )
 
 
 def initialised_twice(row: RawFinding, line: str, other: str) -> str:
-    """Two barriers at one address."""
+    """Two barriers at one address. number: the thread that has initialised the first."""
+    again = f"{_thread(row)} initialises the mbarrier"
+    if line == other and row.number[0] != row.thread:
+        return (
+            f"{again} at {line}, and so has thread {row.number[0]} there before; let one thread do "
+            "it: if (threadIdx.x == 0)"
+        )
+    if line == other:
+        return (
+            f"{again} at {line}, which it has initialised there before; initialise it once, before "
+            "the loop: a wait with the right parity, and no initialisation, begins its next phase"
+        )
     return (
-        f"{line} initialises an mbarrier where that of {other} stands; give each barrier 8 bytes "
-        "of its own, and call mbarrier_inval() before its memory is used again"
+        f"{again} at {line} where that of {other} is; initialise each barrier once, before the "
+        "loop, and give each 8 bytes of its own (to use its memory again, call mbarrier_inval() "
+        "before)"
     )
 
 
 def overrun(row: RawFinding, line: str, other: str) -> str:
-    """An arrival that nobody counts."""
+    """An arrival too many. number: the count, the last thread to arrive, is it the same."""
+    count, before, is_same = row.number[:3]
+    has = f"{_thread(row)} arrives at {line} ({name(row.name)}) at the mbarrier of {other}, whose "
+    has += f"phase already has its {_arrivals(count)}"
+    if row.early.pc:
+        return has
+    if not is_same:
+        return (
+            f"{has}, the last by thread {before}; let only so many threads arrive as mbarrier_init "
+            "counts (if (threadIdx.x == 0) for one), or let it count all that arrive in a phase"
+        )
     return (
-        f"{line} arrives at the mbarrier of {other}, whose phase already has its "
-        f"{_arrivals(row.number[0])}; look first at the wait before it: one for the wrong parity "
-        "returns while the phase lasts. Else let the count of mbarrier_init be the number of "
-        "arrivals of a phase"
+        f"{has}; it arrived last itself, and has not waited for that phase to end. Look first at "
+        "the wait before the arrival: one for the wrong parity returns while the phase lasts. If "
+        "the phase is to have both arrivals, let mbarrier_init count them"
+    )
+
+
+def returned_early(row: RawFinding) -> str:
+    """What is wrong with the wait that has returned at once and so explains another finding."""
+    early = row.early
+    which, parity = early.phase, early.phase % 2
+    thread = placed(early.thread, row.block)
+    if which < 0:
+        return (
+            f"has returned at once: {thread} waits there for parity 1 in the first "
+            "phase of its mbarrier, which has parity 0. Where a thread waits for every phase, let "
+            "its first wait at each mbarrier have parity 0, and the parity change after each wait"
+        )
+    return (
+        f"has returned at once: {thread} waits there for parity {parity} again, "
+        f"and that is the parity of phase {which}, which is over, where phase {which + 1} has "
+        f"parity {1 - parity}. Where a thread waits for every phase, let its parity change after "
+        "each wait at the same mbarrier (parity ^= 1)"
     )
 
 
 def touched(row: RawFinding, line: str, other: str) -> str:
     """A barrier is no number."""
     return (
-        f"{line} accesses the bytes of the mbarrier of {other}, whose value is opaque; use the "
-        "mbarrier functions, and keep other data out of its 8 bytes"
+        f"{_thread(row)} accesses at {line} the bytes of the mbarrier of {other}, whose value is "
+        "opaque; use the mbarrier functions, and keep other data out of its 8 bytes"
     )
 
 
@@ -109,8 +150,8 @@ def transaction_bytes(row: RawFinding, line: str, other: str) -> str:
 def counts_differ(row: RawFinding, line: str, other: str) -> str:
     """One barrier, two numbers of threads."""
     return (
-        f"{line} comes to a barrier for {row.number[0]} threads, which for {other} is to have "
-        f"{row.number[1]}; give every call of one barrier the same number"
+        f"{_thread(row)} comes at {line} to a barrier for {row.number[0]} threads, which for "
+        f"{other} is to have {row.number[1]}; give every call of one barrier the same number"
     )
 
 
@@ -152,6 +193,10 @@ def _named_barrier_lacks(row: RawFinding, other: str) -> str:
     """What a named barrier lacks. number: its number, threads that have come, threads awaited."""
     barrier, come, wanted = row.number[:3]
     return f" for barrier {barrier}, to which {come} of {wanted} threads have come"
+
+
+def _thread(row: RawFinding) -> str:
+    return placed(row.thread, row.block)
 
 
 def _arrivals(count: int) -> str:

@@ -7,6 +7,7 @@ from ..abi import RawFinding
 # Nothing is mapped below: a small address is an index into nothing.
 _NULL_PAGES = 2**32
 _FLOAT = 4  # bytes
+_WARP = 32
 _LAUNCHER, _INITIALISER, _PROGRAM = 1, 2, 3  # runtime/order/findings.h's Role
 
 
@@ -24,6 +25,11 @@ def who(row: RawFinding) -> str:
     if row.role == _INITIALISER:
         return "the initializer of a variable, which runs when the kernel is loaded,"
     return f"thread {row.thread} of block {row.block}"
+
+
+def placed(thread: int, block: int) -> str:
+    """A thread with its warp and its lane."""
+    return f"thread {thread} of block {block} (warp {thread // _WARP}, lane {thread % _WARP})"
 
 
 def does(row: RawFinding) -> str:

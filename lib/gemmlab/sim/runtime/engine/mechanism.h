@@ -17,6 +17,8 @@ struct Mechanism {
   virtual void begin_block(Worker&) {}
   // Every thread of the block has ended by itself: the place to report what is unfinished.
   virtual void end_block(Worker&) {}
+  // After that, also where the block was given up: the place to say what explains its findings.
+  virtual void explain(Worker&) {}
 };
 
 class Mechanisms {
@@ -39,6 +41,10 @@ class Mechanisms {
   void end_block(Worker& worker) {
     for (const auto& mechanism : all_)
       if (mechanism) mechanism->end_block(worker);
+  }
+  void explain(Worker& worker) {
+    for (const auto& mechanism : all_)
+      if (mechanism) mechanism->explain(worker);
   }
 
  private:

@@ -124,6 +124,7 @@ void Worker::end_block() {
     mechanisms_.end_block(*this);
     if (launch_->traced) races().end_block(fibers_.data(), launch_->threads());
   }
+  mechanisms_.explain(*this);
   cluster_->leave(rank_, abandoned_);
 }
 

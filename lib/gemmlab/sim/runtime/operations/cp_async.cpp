@@ -159,12 +159,10 @@ void CpAsync::arrive(Fiber& fiber, u32 end, Mbarrier& barrier, const AsyncOp& op
   }
   if (!barrier.is_valid) return;
   if (!barrier.pending) {
-    Finding finding = {Kind::MBARRIER_OVERRUN, op.pc, barrier.init_pc, worker.block(), fiber.index};
-    finding.name = op.name;
-    finding.number[0] = barrier.count;
-    worker.mutable_findings().add(finding);
+    worker.mutable_findings().add(barrier.overrun(fiber, op));
     return;
   }
+  barrier.note_arrival(fiber);
   --barrier.pending;
   barrier.advance(worker);
 }

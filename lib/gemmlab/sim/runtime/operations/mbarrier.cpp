@@ -1,5 +1,8 @@
 #include "mbarrier.h"
 
+#include <algorithm>
+#include <map>
+
 #include "memory/access.h"
 
 namespace sim {
@@ -44,6 +47,40 @@ void Mbarrier::advance(Worker& worker) {
   completed = arriving;
 }
 
+void Mbarrier::note_arrival(const Fiber& fiber) {
+  last_slot = fiber.slot;
+  last_thread = fiber.index;
+}
+
+void Mbarrier::note_wait(const Fiber& fiber, u32 pc) {
+  if (waited_by.empty()) waited_by.resize(fiber.worker->launch().threads());
+  u32& known = waited_by[fiber.index];
+  if (!early.pc && phase <= known) {
+    early = {pc, fiber.index, i64(phase) - 1};
+    early_number = ++fiber.worker->state<Mbarriers>().early_waits;
+  }
+  known = phase;
+}
+
+Finding Mbarrier::overrun(const Fiber& fiber, const AsyncOp& op) const {
+  Finding finding = {Kind::MBARRIER_OVERRUN, op.pc, init_pc, fiber.worker->block(), fiber.index};
+  finding.name = op.name;
+  finding.number[0] = count;
+  finding.number[1] = last_thread;
+  finding.number[2] = last_slot == fiber.slot;
+  // Where no copies end, who begins with a wait that returns at once may be right.
+  if (early.phase >= 0 || !copy_pcs.empty()) finding.early = early;
+  return finding;
+}
+
+void Mbarriers::explain(Worker& worker) {
+  std::map<u32, const Mbarrier*> in_order;
+  for (const auto& [offset, barrier] : barriers_)
+    if (barrier.early.pc) in_order[barrier.early_number] = &barrier;
+  for (const auto& [number, barrier] : in_order)
+    worker.mutable_findings().explain_reads(worker.block(), barrier->copy_pcs, barrier->early);
+}
+
 void Mbarriers::end_block(Worker& worker) {
   for (const auto& [offset, barrier] : barriers_) {
     if (!barrier.copies && barrier.filled_phase <= barrier.waited_phase) continue;
@@ -51,6 +88,7 @@ void Mbarriers::end_block(Worker& worker) {
     finding.name = barrier.last_copy.name;
     finding.number[2] = barrier.announced_early;
     finding.number[3] = barrier.requested_early;
+    finding.early = barrier.early;
     worker.mutable_findings().add(finding);
   }
 }
@@ -68,12 +106,8 @@ Mbarrier& use_mbarrier(Fiber& fiber, const AsyncOp& op, u32 address) {
 }
 
 void arrive(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op) {
-  if (!barrier.pending) {
-    Finding finding = {Kind::MBARRIER_OVERRUN, op.pc, barrier.init_pc};
-    finding.name = op.name;
-    finding.number[0] = barrier.count;
-    fiber.worker->abandon(fiber, finding);
-  }
+  if (!barrier.pending) fiber.worker->abandon(fiber, barrier.overrun(fiber, op));
+  barrier.note_arrival(fiber);
   if (fiber.worker->launch().traced) fiber.worker->clocks().release(fiber, barrier.arriving);
   --barrier.pending;
   barrier.advance(*fiber.worker);
@@ -91,6 +125,8 @@ void begin_copy(Fiber& fiber, Mbarrier& barrier, const AsyncOp& op, u32 bytes) {
   ++barrier.copies;
   barrier.requested += bytes;
   barrier.last_copy = op;
+  std::vector<u32>& pcs = barrier.copy_pcs;
+  if (std::find(pcs.begin(), pcs.end(), op.pc) == pcs.end()) pcs.push_back(op.pc);
   if (!worker.launch().traced) return;
   if (!barrier.agent) barrier.agent = worker.clocks().new_agent();
   if (barrier.is_fenced ||

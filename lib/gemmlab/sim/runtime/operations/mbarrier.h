@@ -24,19 +24,27 @@ struct Mbarrier {
   u32 count = 0, pending = 0;
   i64 expected = 0, delivered = 0;  // bytes, in this phase
   u32 phase = 0;
-  u32 initialiser = 0, init_stamp = 0, init_pc = 0;
+  u32 initialiser = 0, init_stamp = 0, init_pc = 0, init_thread = 0;
   bool is_fenced = false;  // fence.mbarrier_init has followed
 
   // Copies that end here: those that have not, the phase that the last one belonged to (from 1),
   // and the last phase that someone has waited for.
   u32 copies = 0, filled_phase = 0, waited_phase = 0;
   AsyncOp last_copy = {};
-  i64 requested = 0;  // bytes of copies that were started in this phase
+  std::vector<u32> copy_pcs;  // of all that were started
+  i64 requested = 0;          // bytes of copies that were started in this phase
   // Of the first phase that ended before all that was requested in it had come; 0: none.
   i64 announced_early = 0, requested_early = 0;
   u32 agent = 0;              // the slot of the copy engine for this barrier (clocks.h), 0 if none
   Clock arriving, completed;  // what is known by those who arrived; by those who wait
   Clock completed_before;     // `completed` of the phase before the last
+
+  // The last arrival's slot and thread; of each thread of the own block, the number of the last
+  // phase that it has waited for, from 1; the first wait that has returned for no new one.
+  u32 last_slot = 0, last_thread = 0;
+  std::vector<u32> waited_by;
+  EarlyWait early;
+  u32 early_number = 0;  // in the order of such waits of a block
 
   // Waits for the last phase that is over. A wait names its phase by parity, so each has to come to
   // its end before this phase does.
@@ -45,6 +53,11 @@ struct Mbarrier {
   };
   std::vector<PhaseWaiter> waiters;
 
+  void note_arrival(const Fiber& fiber);
+  // A wait of `fiber` has returned.
+  void note_wait(const Fiber& fiber, u32 pc);
+  // Of an arrival that this phase has no room for.
+  Finding overrun(const Fiber& fiber, const AsyncOp& op) const;
   // Bytes whose arrival this phase lacks.
   i64 missing_bytes() const { return expected - delivered; }
   // Begins the next phase if this one is complete. `worker`: whose doing that is.
@@ -56,9 +69,12 @@ class Mbarriers : public Mechanism {
   void begin_block(Worker&) override {
     barriers_.clear();
     has_untold_order = false;
+    early_waits = 0;
   }
   // Reports copies that nobody has waited for.
   void end_block(Worker& worker) override;
+  // Lets early reads say which wait has returned at once.
+  void explain(Worker& worker) override;
   // Made at the first call. Stays where it is until the block ends.
   Mbarrier& at(u32 offset) { return barriers_[offset]; }
   // fence.mbarrier_init by the thread `slot`.
@@ -67,6 +83,8 @@ class Mbarriers : public Mechanism {
   // Whether threads have done what orders them and lets nobody know of it: copies (cp.async) that
   // arrive for their thread come after what it did before, and a wgmma after all of its warps.
   bool has_untold_order = false;
+  // Waits that have returned for no new phase, the first at each barrier.
+  u32 early_waits = 0;
 
  private:
   std::unordered_map<u32, Mbarrier> barriers_;  // by offset in shared memory

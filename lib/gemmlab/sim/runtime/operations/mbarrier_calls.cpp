@@ -29,6 +29,7 @@ void initialise(Fiber& fiber, const AsyncOp& op, u32 address, u32 count) {
     if (barrier.is_valid) {
       Finding finding = {Kind::MBARRIER_TWICE, op.pc, barrier.init_pc, worker.block(), fiber.index};
       finding.name = op.name;
+      finding.number[0] = barrier.init_thread;
       worker.mutable_findings().add(finding);
       worker.races().end_object(fiber, op, address, Mbarrier::BYTES);
     }
@@ -43,6 +44,7 @@ void initialise(Fiber& fiber, const AsyncOp& op, u32 address, u32 count) {
   barrier.address = map_to_rank(address, fiber.rank);
   barrier.count = barrier.pending = count;
   barrier.initialiser = fiber.slot;
+  barrier.init_thread = fiber.index;
   barrier.init_stamp = fiber.stamp;
   barrier.init_pc = op.pc;
   mark(fiber, op.pc, Mark::MBARRIER_INIT, address);
@@ -104,6 +106,7 @@ void wait_for_phase(Fiber& fiber, const AsyncOp& op, u32 address, u32 parity, in
   fiber.worker->wait_until(fiber, wait);
   Mbarrier& barrier = *operands.barrier;
   barrier.waited_phase = barrier.phase;
+  barrier.note_wait(fiber, op.pc);
   if (!fiber.worker->launch().traced) return;
   check_generation(fiber, barrier, op);
   fiber.worker->clocks().acquire(fiber, barrier.completed);

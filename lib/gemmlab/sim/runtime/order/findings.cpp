@@ -21,6 +21,13 @@ void Findings::remove(Kind kind) {
   list_.erase(std::remove_if(list_.begin(), list_.end(), is_one), list_.end());
 }
 
+void Findings::explain_reads(u32 block, const std::vector<u32>& operations, const EarlyWait& why) {
+  for (Finding& known : list_)
+    if (known.kind == Kind::READ_BEFORE_WAIT && known.block == block && !known.early.pc &&
+        std::find(operations.begin(), operations.end(), known.other_pc) != operations.end())
+      known.early = why;
+}
+
 bool Findings::holds(Kind kind) const {
   return std::any_of(list_.begin(), list_.end(),
                      [&](const Finding& one) { return one.kind == kind; });

@@ -59,8 +59,10 @@ enum class Kind : u32 {
   BAD_ARGUMENT,        // number: the value; other_name: what it is, and what is allowed
   BAD_TENSOR_MAP,      // an address at which no tensor map stands
   MBARRIER_MISSING,    // an address at which no mbarrier has been initialised
-  MBARRIER_TWICE,      // pc: mbarrier_init, other_pc: that of the barrier that stands there
-  MBARRIER_OVERRUN,    // pc: an arrival too many, other_pc: mbarrier_init; number: its count
+  MBARRIER_TWICE,      // pc: mbarrier_init, other_pc: that of the barrier that stands there;
+                       // number: the thread that has initialised that one
+  MBARRIER_OVERRUN,    // pc: an arrival too many, other_pc: mbarrier_init; number: its count, the
+                       // last thread that has arrived, is it the same
   MBARRIER_TOUCHED,    // pc: an ordinary access to a barrier's bytes, other_pc: mbarrier_init
   MBARRIER_UNORDERED,  // pc: a use, other_pc: mbarrier_init, of which the thread need not know
   MBARRIER_UNFENCED,   // pc: an operation of the copy engine, other_pc: mbarrier_init
@@ -87,6 +89,14 @@ enum class Kind : u32 {
 // Whose mistake it is: that of a thread of the kernel, or of code that runs on the host.
 enum class Role : u32 { THREAD, LAUNCHER, INITIALISER, PROGRAM };
 
+// A wait at an mbarrier that has returned at once for no new phase: for one that its thread has
+// waited for before, or on a new barrier for the one before the first (-1).
+struct EarlyWait {
+  u32 pc = 0;  // 0: none
+  u32 thread = 0;
+  i64 phase = 0;
+};
+
 // Plain data, also for ctypes.
 struct Finding {
   Kind kind;
@@ -97,6 +107,7 @@ struct Finding {
   i64 number[4] = {};  // of the host's code, 1 to 3: further pcs, outwards; 0: none
   const char* name = nullptr;
   const char* other_name = nullptr;
+  EarlyWait early = {};  // what may explain it
 };
 
 class Findings {
@@ -110,6 +121,8 @@ class Findings {
   void remove(Kind kind);
   bool holds(Kind kind) const;
   const std::vector<Finding>& list() const { return list_; }
+  // Explains early reads, in `block`, of what one of these operations fills.
+  void explain_reads(u32 block, const std::vector<u32>& operations, const EarlyWait& why);
 
  private:
   std::vector<Finding> list_;
