@@ -21,6 +21,16 @@ void Findings::remove(Kind kind) {
   list_.erase(std::remove_if(list_.begin(), list_.end(), is_one), list_.end());
 }
 
+void Findings::change(Kind kind, const Finding& finding) {
+  for (Finding& known : list_)
+    if (known.kind == kind && known.pc == finding.pc && known.block == finding.block &&
+        known.thread == finding.thread) {
+      const u64 count = known.count;
+      known = finding;
+      known.count = count;
+    }
+}
+
 bool Findings::holds(Kind kind) const {
   return std::any_of(list_.begin(), list_.end(),
                      [&](const Finding& one) { return one.kind == kind; });
