@@ -19,7 +19,7 @@ def matrices(size=128):
     return np.zeros(size, np.float32), np.zeros(size, np.float32)
 
 
-KERNELS = ("poll", "count", "one_lane", "together", "apart")
+KERNELS = ("poll", "count", "one_lane", "together", "apart", "halves")
 ENDLESS = ("count", "one_lane", "apart")
 
 
@@ -61,6 +61,8 @@ def test_an_endless_loop_is_given_up(kernel_file, short_budget, name, traced, po
         ("poll", True, "deadlock"),
         ("together", False, "endless-loop"),  # plain reads are not seen
         ("together", True, "deadlock"),
+        ("halves", False, "deadlock"),
+        ("halves", True, "deadlock"),
     ],
 )
 def test_polling_what_nobody_writes(kernel_file, short_budget, name, traced, kind):
@@ -68,7 +70,8 @@ def test_polling_what_nobody_writes(kernel_file, short_budget, name, traced, kin
     (found,) = run(fixture.module("endless"), traced, KERNELS.index(name), 4, 1)
     assert found.startswith(f"tests/sim/fixtures/endless.cu:{fixture.lines[name]}: {kind}: ")
     if kind == "deadlock":
-        assert "waits in a loop that polls global memory" in found
+        memory = "shared" if name == "halves" else "global"
+        assert f"waits in a loop that polls {memory} memory" in found
 
 
 def test_headway_is_no_endless_loop(kernel_file, monkeypatch):

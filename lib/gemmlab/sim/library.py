@@ -40,6 +40,10 @@ class Runtime:
         self.free_all = library.gemmlab_sim_free_all
         self.widths = library.gemmlab_sim_widths
         self.widths.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        self.array_names = library.gemmlab_sim_array_names
+        self.array_names.argtypes = [
+            *(ctypes.c_void_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_uint32)
+        ]
         self.begin = library.gemmlab_sim_begin
         self.begin.argtypes = [
             *(ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_double),

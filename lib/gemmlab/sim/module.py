@@ -26,7 +26,7 @@ from .journal import Journal, with_lines
 from .library import RUNTIMES, Runtime
 from .limits import Bar, Limits, Watch, budget_seconds
 from .lines import LineTable
-from .places import GLOBAL, Place, array_places, matrix_places
+from .places import GLOBAL, Place, array_places, matrix_places, plain_name
 from .samples import Seen
 from .trace import Findings, Launched, Trace, kept_samples
 
@@ -331,19 +331,24 @@ class LoadedModule(SimModule):
 
 def register(runtime: Runtime, table: LineTable, entry: Any) -> int | None:
     """Tell the runtime of a library that is loaded and has the function `entry`."""
-    return runtime.module(
+    arrays = table.static_arrays
+    handle = runtime.module(
         ctypes.cast(entry, ctypes.c_void_p),
         _integers(table.starts),
         _integers(table.sites),
         len(table.starts),
-        _integers([n for a in table.static_arrays for n in (a.offset, a.bytes)]),
-        len(table.static_arrays),
+        _integers([n for array in arrays for n in (array.offset, array.bytes)]),
+        len(arrays),
         _integers([n for kernel in table.kernels for n in astuple(kernel)]),
         len(table.kernels),
         int(table.plain_order),
         ctypes.c_int64(table.dynamic_offset),
         int(table.communicates),
     )
+    if handle is not None:
+        names = [plain_name(array.name).encode() for array in arrays]
+        runtime.array_names(handle, (ctypes.c_char_p * len(names))(*names), len(names))
+    return handle
 
 
 @lru_cache(maxsize=64)

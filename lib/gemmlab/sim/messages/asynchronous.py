@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..abi import RawFinding
-from . import barriers, wgmma
+from . import barriers, grid, wgmma
 from .threads import name, who
 
 # Of cp.async, whose copies are waited for by groups.
@@ -94,6 +94,8 @@ def _why_unfinished(row: RawFinding) -> str:
 
 
 def _stuck(row: RawFinding, line: str, other: str) -> str:
+    if row.name in grid.POLLS:
+        return grid.poll_without_end(row, line, other)
     missing = barriers.LACKS.get(row.name, _lacks)(row, other)
     return (
         f"nobody can go on: {who(row)} waits in {name(row.name)} at {line}{missing}; let every "

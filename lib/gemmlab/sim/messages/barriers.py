@@ -207,6 +207,5 @@ def _arrivals(count: int) -> str:
 LACKS = {
     b"mbarrier_wait": mbarrier_lacks,
     b"bar_sync": _named_barrier_lacks,
-    b"a loop that polls global memory": grid.poll_lacks,
     b"grid.sync()": grid.barrier_lacks,
 }

@@ -5,6 +5,9 @@ from __future__ import annotations
 from ..abi import RawFinding
 from .threads import name, who
 
+# What a loop that polls is called as a wait.
+_POLLS_HOST = b"a loop that polls memory that the host can write"
+POLLS = (b"a loop that polls global memory", b"a loop that polls shared memory", _POLLS_HOST)
 _RELEASE = (
     "let the writer call __threadfence() after the access and then use an atomic, and the reader "
     "call __threadfence() after an atomic that has seen that one"
@@ -45,14 +48,49 @@ def _advice(far: int, seen: int) -> str:
     )
 
 
-def poll_lacks(row: RawFinding, other: str) -> str:
-    """What a poll waits for. number: blocks that have not started, groups of resident ones."""
-    if row.number[0]:
-        return (
-            f" for a change that nobody makes: {row.number[1]} blocks or clusters are resident, "
-            f"all of them wait, and {row.number[0]} have no room to start"
+def poll_without_end(row: RawFinding, line: str, other: str) -> str:
+    """A loop that waits for a change, when nobody who could make it is left.
+
+    number: blocks that have not started, groups of resident ones; of the block's threads those that
+    have ended, and those that wait elsewhere, the first of them at `other`. Without such, `other`
+    is what wrote there last, if that is known.
+    """
+    what = f" ({name(row.other_name)})" if row.other_name else ""
+    return (
+        f"nobody can go on: {who(row)} waits in {name(row.name)} at {line}{what} for a change that "
+        f"nobody makes: {_others(row, other)}; {_before(row, other)}"
+    )
+
+
+def _others(row: RawFinding, other: str) -> str:
+    """What becomes of all who could make the change."""
+    not_started, resident, ended, elsewhere = row.number
+    states = [f"{ended} {'has' if ended == 1 else 'have'} ended"] if ended else []
+    if elsewhere:
+        states.append(f"{elsewhere} {'waits' if elsewhere == 1 else 'wait'} at {other}")
+    threads = f"of its block's threads {', '.join(states)}, all others poll"
+    told = [threads if states else "all threads of its block poll"]
+    if not_started:
+        told.append(
+            f"{resident} blocks or clusters are resident, all of them wait, and {not_started} have "
+            "no room to start"
         )
-    return " for a change that nobody makes"
+    elif resident > 1:
+        told.append(f"the {resident} blocks or clusters that have not ended all wait")
+    if row.name == _POLLS_HOST:
+        told.append("the host waits for the device, and has not written there")
+    if row.other_pc and not elsewhere:
+        told.append(f"{other} wrote there last")
+    return "; ".join(told)
+
+
+def _before(row: RawFinding, other: str) -> str:
+    not_started, _, ended, elsewhere = row.number
+    if not_started:
+        return "let no block wait for one that may start after it, or launch fewer of them"
+    if elsewhere:
+        return f"let the thread that is to write it do so before it waits at {other}"
+    return f"let the thread that is to write it do so before it {'ends' if ended else 'polls'}"
 
 
 def barrier_lacks(row: RawFinding, other: str) -> str:

@@ -26,13 +26,14 @@ FLAGS = (
     *(f for f in build.KERNEL_FLAGS if not f.startswith("-std=")),
 )
 # Without a trace no access has to be seen, and g++ may do what it does at -O2. But a loop that
-# reads a volatile variable until another block changes it has to let that block run: there,
-# accesses are seen all the same.
+# reads a volatile variable until another thread changes it has to let that one run: there, accesses
+# are seen all the same. A call at a function's end stays a call, which has a line.
 _HOOKS = tuple(f for f in FLAGS if f.startswith("--param=tsan") or "-fsanitize" in f)
-_FAST = (*(f for f in FLAGS if f != "-O1"), "-O2", "-fno-finite-loops")
+_AT_O2 = ("-O2", "-fno-finite-loops", "-fno-optimize-sibling-calls")
+_FAST = (*(f for f in FLAGS if f != "-O1"), *_AT_O2)
 _UNSEEN = (*(f for f in _FAST if f not in _HOOKS), "-fsanitize=bounds")
 _HOST_SUFFIXES = (".cpp", ".cc", ".c")  # which nvcc gives to the host's compiler as they are
-_POLLS = re.compile(r"(?<!__shared__ )\bvolatile\b(?!\s+__shared__)")  # not of one block alone
+_POLLS = re.compile(r"\bvolatile\b(?!\s*\()")  # not that of asm
 _PRELUDE = '#include <cuda_runtime.h>\n#include "gemmlab_sim/program_launch.h"\n'
 _PTX = '#include "gemmlab_sim/inline_ptx.h"\n'
 _MAIN = """

@@ -17,6 +17,7 @@
 #include "engine/program.h"
 #include "memory/heap.h"
 #include "operations/grid_dependency.h"
+#include "operations/host_waits.h"
 #include "operations/polling.h"
 
 namespace sim {
@@ -36,6 +37,7 @@ void begin(const Module* module, bool traced, double budget) {
   session.results.findings.reserve(64);
   session.launches.clear();
   forget_kept_launches();
+  forget_host_waits();
   last_error = {};
   device_error = cudaSuccess;
   budget_seconds = budget;
@@ -95,6 +97,12 @@ const void* gemmlab_sim_module(uintptr_t address, const uint32_t* starts, const 
   return sim::session.modules.back().get();
 }
 
+// To be called after gemmlab_sim_module: the names of its arrays, in the same order.
+void gemmlab_sim_array_names(const void* module, const char* const* names, uint32_t count) {
+  auto& found = *static_cast<sim::Module*>(const_cast<void*>(module));
+  for (uint32_t i = 0; i < count; ++i) found.array_names.push_back(sim::kept(names[i]));
+}
+
 // To be called after gemmlab_sim_module: Module::widest, `count` bytes.
 void gemmlab_sim_widths(const void* module, const uint8_t* widest, size_t count) {
   auto& found = *static_cast<sim::Module*>(const_cast<void*>(module));
@@ -134,6 +142,7 @@ int gemmlab_sim_call(int (*entry)(const void*), const void* arguments) {
   const sim::Role role = sim::session.is_program ? sim::Role::PROGRAM : sim::Role::LAUNCHER;
   const bool done = sim::call({role, sim::session.module, nullptr}, entry, arguments, result);
   sim::arena.open(true);
+  if (done) sim::settle_host_waits();
   return done ? result : 0;
 }
 

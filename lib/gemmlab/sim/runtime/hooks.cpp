@@ -18,17 +18,19 @@ void on_range(const char* address, size_t bytes, const void* return_address) {
       on_access<2, A>(address + done, return_address);
 }
 
-// A volatile access. Where clusters may communicate, a loop of such reads waits for a change.
+// A volatile access. A loop of such reads waits for a change.
 template <u32 Log2Width, Access A>
 void on_volatile(const void* address, const void* return_address) {
   Fiber* fiber = running_fiber();
   if (!fiber) return;
   constexpr u32 WIDTH = 1u << Log2Width;
-  if (arena.holds_address(address, WIDTH)) {
+  if (is_polled_memory(*fiber, address, WIDTH)) {
     fiber->worker->cluster().offer_turn();
     if (A == Access::READ)
-      note_poll(*fiber, address, WIDTH, bits_at(address, WIDTH), STRONG_POLLS,
-                fiber->pc_of(return_address));
+      note_strong_read(*fiber, {address, WIDTH, bits_at(address, WIDTH)},
+                       fiber->pc_of(return_address));
+    else
+      fiber->polling.forget();
   }
   if (hooks.load(std::memory_order_relaxed)) examine<Log2Width, A, true>(address, return_address);
 }

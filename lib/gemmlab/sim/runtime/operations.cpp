@@ -30,5 +30,6 @@
 #include "operations/grid_dependency.cpp"
 #include "engine/program.cpp"
 #include "operations/host_memory.cpp"
+#include "operations/host_waits.cpp"
 #include "operations/host_atomics.cpp"
 #include "api.cpp"

@@ -44,6 +44,26 @@ struct Condition {
   bool polls = false;  // a loop of the kernel, which may also go on by itself (polling.h)
 };
 
+// Of polling.h: what a thread read last, and how many times in a row.
+struct LastRead {
+  const void* address = nullptr;  // null: it has written since
+  u64 value = 0;
+  u32 repeats = 0;
+};
+
+// Of polling.h: a thread that may be polling.
+struct Polling {
+  LastRead plain, strong;
+  u32 reads = 0;  // strong ones in a row, of any places
+  u32 looks = 0;  // waits in a row, each ended by another look, since headway number `epoch`
+  u64 epoch = 0;
+  u64 anchor = 0;           // the thread's state at one of them
+  bool goes_round = false;  // it was in that state again
+
+  // The thread has done something else.
+  void forget() { plain.address = strong.address = nullptr; }
+};
+
 struct alignas(64) Fiber {
   Event* log_at = nullptr;
   Event* log_end = nullptr;
@@ -60,10 +80,7 @@ struct alignas(64) Fiber {
   u32* clock = nullptr;  // by slot, the newest stamp it knows; null: no one's since `synced`
   const u32* global_calm = nullptr;    // global_race.h
   RegisterWatch* registers = nullptr;  // wgmma_registers.h; null until it uses wgmma
-  // Of polling.h: what it read last of global memory, and how many times in a row.
-  const void* polled = nullptr;
-  u64 polled_value = 0;
-  u32 polls = 0;
+  Polling polling;
   u32 clock_reads = 0;  // in its block
   // Of access.h, for a journal: what it stored last, until the value is read from there.
   const void* stored = nullptr;

@@ -8,6 +8,7 @@
 #include "limits.h"
 #include "memory/heap.h"
 #include "operations/grid_dependency.h"
+#include "operations/host_waits.h"
 #include "output.h"
 #include "program.h"
 
@@ -108,6 +109,7 @@ int launch_now(const SimLaunch& asked, void (*body)(void*), void* arguments,
   arena.open(true);
   const bool ran = run_grid(all, session.workers, results);
   arena.open(false);
+  keep_host_waits(results);
   heap.end_launch();
   if (session.is_program) {
     end_launch();

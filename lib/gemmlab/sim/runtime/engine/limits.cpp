@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "fault.h"
+#include "operations/host_waits.h"
 
 namespace sim {
 
@@ -194,6 +195,7 @@ int sim_last_error(int clear) {
 int sim_device_error() {
   if (sim_on_device())
     sim::stop_incomplete("a kernel's wait for what it has launched", __builtin_return_address(0));
+  sim::settle_host_waits();
   return sim::device_error;
 }
 

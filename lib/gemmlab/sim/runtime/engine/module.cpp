@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+
+#include "fault.h"
 
 namespace sim {
 
@@ -55,6 +58,18 @@ bool find_library(uintptr_t address, Module& module) {
 bool find_library(const char* path, Module& module) {
   Search search = {0, path, &module};
   return dl_iterate_phdr(visit, &search) == 1;
+}
+
+const char* Module::place_in_arrays(u32 offset) const {
+  const auto part = [&](u32 start, const std::string& name, u32 bytes) {
+    const u32 byte = offset - start;
+    return kept(byte || bytes > 8 ? "byte " + std::to_string(byte) + " of " + name : name);
+  };
+  for (size_t i = 0; i < array_names.size(); ++i)
+    if (offset - arrays[i].offset < arrays[i].bytes)
+      return part(arrays[i].offset, array_names[i], arrays[i].bytes);
+  if (dynamic_offset < 0 || offset < dynamic_offset) return nullptr;
+  return part(u32(dynamic_offset), "the dynamic shared memory", ~0u);
 }
 
 // The function that compiled code calls for the address of a thread_local; it also creates the

@@ -28,6 +28,7 @@ struct Module {
   size_t tls_module = 0;  // the dynamic linker's number for the segment, 0 if there is none
   u32 shared_bytes = 0;   // size of the segment
   std::vector<SharedArray> arrays;
+  std::vector<const char*> array_names;  // as the source has them, in the same order
   std::vector<KernelFacts> kernels;
   bool has_plain_order = false;  // nothing but __syncthreads orders the kernels' threads
   bool communicates = false;     // it has atomics, fences or volatile accesses
@@ -44,6 +45,8 @@ struct Module {
       if (code + facts.offset == reinterpret_cast<uintptr_t>(kernel)) return &facts;
     return nullptr;
   }
+  // What lies at an offset in shared memory, in words.
+  const char* place_in_arrays(u32 offset) const;
   // What accesses of an instruction may be merged into, in bytes; 0 if they are as they are
   // written.
   u32 merged_width(u32 pc, Op op, u32 width) const {

@@ -13,7 +13,7 @@ void Turns::begin(bool taken, u32 groups, u32 order, const std::atomic<u64>& nex
   next_ = &next;
   clusters_ = clusters;
   stuck_ = over_ = false;
-  resident_ = idle_ = fruitless_ = looks_ = polling = 0;
+  resident_ = idle_ = fruitless_ = looks_ = polling = going_round = 0;
   random_ = order;
   seats_.clear();
   seats_.resize(groups);
@@ -80,7 +80,7 @@ bool Turns::pass(u32 group) {
     sit(to);
   } else if (++idle_ >= resident_) {
     idle_ = 0;
-    stuck_ = !polling || ++fruitless_ == MOST_FRUITLESS;
+    stuck_ = going_round == polling || ++fruitless_ == MOST_FRUITLESS;
     if (stuck_) return false;
     ++looks_;
   }

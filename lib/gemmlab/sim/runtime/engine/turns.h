@@ -36,20 +36,25 @@ class Turns {
   void leave(u32 group);
 
   // Something happened that others may have waited for.
-  void note_headway() { idle_ = fruitless_ = 0; }
+  void note_headway() {
+    idle_ = fruitless_ = going_round = 0;
+    ++epoch_;
+  }
+  u64 epoch() const { return epoch_; }  // how often that was
   bool is_stuck() const { return stuck_; }
   u32 resident() const { return resident_; }
   u64 waiting() const { return dispatched() < clusters_ ? clusters_ - dispatched() : 0; }
 
   // Threads that wait for a change of memory, which may have been told to look by themselves: a
-  // loop that polls so many times, and then goes on, must not be taken for a deadlock.
-  u32 polling = 0;
+  // loop that polls so many times, and then goes on, must not be taken for a deadlock. Those that
+  // go round, since the last headway, can only go on if memory changes (polling.h).
+  u32 polling = 0, going_round = 0;
   u32 looks() const { return looks_; }
 
  private:
-  static constexpr u32 FIRST = 8;            // clusters that are dispatched at once
-  static constexpr u32 MOST_FRUITLESS = 32;  // looks in a row of all that poll
-  static constexpr u32 CHANCES = 4;          // of so many offers one is taken
+  static constexpr u32 FIRST = 8;             // clusters that are dispatched at once
+  static constexpr u32 MOST_FRUITLESS = 128;  // looks in a row of all that poll
+  static constexpr u32 CHANCES = 4;           // of so many offers one is taken
 
   struct Seat {
     std::condition_variable changed;
@@ -69,7 +74,7 @@ class Turns {
   bool taken_ = false, stuck_ = false, over_ = false;
   u32 groups_ = 0, resident_ = 0, turn_ = 0, order_ = 0;
   u32 idle_ = 0, fruitless_ = 0, looks_ = 0;
-  u64 random_ = 0, clusters_ = 0;
+  u64 random_ = 0, clusters_ = 0, epoch_ = 0;
   const std::atomic<u64>* next_ = nullptr;
 };
 

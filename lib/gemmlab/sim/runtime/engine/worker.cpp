@@ -104,7 +104,8 @@ void Worker::begin_block(u32 block) {
   for (u32 t = 0; t < threads; ++t) {
     const u32 slot = number_ * launch_->stacks() + t;
     fibers_[t].state = State::READY;
-    fibers_[t].polled = fibers_[t].stored = nullptr;
+    fibers_[t].polling.forget();
+    fibers_[t].stored = nullptr;
     fibers_[t].clock_reads = 0;
     prepare(fibers_[t].context, stacks.low(slot), stacks.top(slot), fiber_main);
   }

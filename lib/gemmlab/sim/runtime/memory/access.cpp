@@ -75,18 +75,19 @@ void check_global_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 
   if (!worker.takes_turns()) return;
   pass_along(fiber, offset, access, is_strong);
   if (access == Access::WRITE)
-    fiber.polled = nullptr;
+    fiber.polling.forget();
   else if (access == Access::READ && !is_strong)
-    note_poll(fiber, arena.at(offset), width, bits_at(arena.at(offset), width), PLAIN_POLLS, pc);
+    note_plain_read(fiber, {arena.at(offset), width, bits_at(arena.at(offset), width)}, pc);
 }
 
 void check_shared_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
   RaceCheck& races = fiber.worker->races();
   if (access == Access::READ)
     races.read(fiber, offset, width, pc);
-  else if (access == Access::WRITE)
+  else if (access == Access::WRITE) {
     races.write(fiber, offset, width, pc);
-  else
+    fiber.polling.forget();
+  } else
     races.atomic(fiber, offset, width, pc, access == Access::ATOMIC);
 }
 

@@ -76,6 +76,12 @@ const Arena::Buffer* Arena::buffer_of(const void* address) const {
   return nullptr;
 }
 
+const char* Arena::name_of(const Buffer& buffer) const {
+  constexpr const char* MATRICES[] = {"A", "B", "C", "the workspace"};
+  const size_t number = size_t(&buffer - buffers_.data());
+  return buffer.name ? buffer.name : number < 4 ? MATRICES[number] : "a buffer";
+}
+
 bool Arena::release(const void* memory) {
   const Buffer* buffer = buffer_of(memory);
   if (!buffer || offset_of(reinterpret_cast<uintptr_t>(memory)) != buffer->offset) return false;

@@ -51,6 +51,8 @@ class Arena {
   const Buffer& buffer(int number) const { return buffers_[number]; }
   // The buffer that holds an address; null if there is none.
   const Buffer* buffer_of(const void* address) const;
+  // A buffer's own name, or that of a launcher's matrix, by its number.
+  const char* name_of(const Buffer& buffer) const;
 
  private:
   // The part of a page that belongs to a buffer; empty outside of all of them.

@@ -73,9 +73,9 @@ template <class Bits>
 u64 update(Bits (*next)(SimAtomic, Bits, Bits, Bits), SimAtomic operation, void* address, u64 value,
            u64 compare, const void* return_address) {
   constexpr u32 LOG2_WIDTH = sizeof(Bits) == 8 ? 3 : sizeof(Bits) == 4 ? 2 : 1;
-  const bool is_global = arena.holds_address(address, sizeof(Bits));
   Fiber& fiber = *running_fiber();
-  if (is_global) fiber.worker->cluster().offer_turn();
+  const bool is_common = is_polled_memory(fiber, address, sizeof(Bits));
+  if (is_common) fiber.worker->cluster().offer_turn();
   if (operation == SIM_ATOMIC_REPLACE)
     on_access<LOG2_WIDTH, Access::REPLACE>(address, return_address);
   else
@@ -86,10 +86,10 @@ u64 update(Bits (*next)(SimAtomic, Bits, Bits, Bits), SimAtomic operation, void*
   while (!__atomic_compare_exchange_n(word, &before, after, false, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED));
   if (before != after) {
-    fiber.polled = nullptr;
+    fiber.polling.forget();
     fiber.worker->cluster().note_change();
-  } else if (is_global)
-    note_poll(fiber, address, sizeof(Bits), before, STRONG_POLLS, fiber.pc_of(return_address));
+  } else if (is_common)
+    note_strong_read(fiber, {address, sizeof(Bits), before}, fiber.pc_of(return_address));
   return before;
 }
 

@@ -10,6 +10,7 @@
 #include "memory/arena.h"
 #include "memory/heap.h"
 #include "memory/registered.h"
+#include "host_waits.h"
 
 namespace sim {
 
@@ -74,6 +75,7 @@ int sim_free(void* memory) {
     return !memory || sim::heap.release(memory) ? cudaSuccess : cudaErrorInvalidValue;
   const sim::DeviceTurn turn;
   const sim::Uninterrupted here;
+  sim::settle_host_waits();
   if (!memory || sim::arena.release(memory)) return cudaSuccess;
   return sim::refuse(cudaErrorInvalidValue,
                      "cudaFree: the address is none that cudaMalloc has returned, or was freed");
@@ -121,6 +123,7 @@ int sim_register(void* memory, size_t bytes) {
 
 int sim_unregister(void* memory) {
   const sim::DeviceTurn turn;
+  sim::settle_host_waits();
   if (sim::registered.remove(memory)) return cudaSuccess;
   return sim::refuse(cudaErrorHostMemoryNotRegistered,
                      "cudaHostUnregister: no registered memory begins at the address");

@@ -28,6 +28,16 @@ void Findings::explain_reads(u32 block, const std::vector<u32>& operations, cons
       known.early = why;
 }
 
+void Findings::change(Kind kind, const Finding& finding) {
+  for (Finding& known : list_)
+    if (known.kind == kind && known.pc == finding.pc && known.block == finding.block &&
+        known.thread == finding.thread) {
+      const u64 count = known.count;
+      known = finding;
+      known.count = count;
+    }
+}
+
 bool Findings::holds(Kind kind) const {
   return std::any_of(list_.begin(), list_.end(),
                      [&](const Finding& one) { return one.kind == kind; });

@@ -45,7 +45,8 @@ enum class Kind : u32 {
                            // whether no group has it, the groups that the last wait left in flight;
                            // of a box, the bytes announced to a phase that ended before all those
                            // requested in it had come, and these
-  STUCK,                   // pc: a wait that will never end; number, other_pc: by its `describe`
+  STUCK,                   // pc: a wait that will never end; number, other_pc, other_name: by its
+                           // `describe`
   REMOTE_AFTER_EXIT,       // pc: an access to another block's memory that may come after its end
   REMOTE_UNORDERED,        // pc: an access to another block's memory that may come before its start
   REMOTE_UNRELEASED,       // pc: a read of what another block wrote, other_pc; it was not released
@@ -119,6 +120,8 @@ class Findings {
   void add(const Finding& finding);
   void add(const Findings& others);
   void remove(Kind kind);
+  // Takes `finding` for one of that kind at the same pc, and keeps its count and thread.
+  void change(Kind kind, const Finding& finding);
   bool holds(Kind kind) const;
   const std::vector<Finding>& list() const { return list_; }
   // Explains early reads, in `block`, of what one of these operations fills.

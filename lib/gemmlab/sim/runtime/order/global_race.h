@@ -94,6 +94,12 @@ class GlobalRaceCheck {
   void read(const Fiber& fiber, u32 offset, u32 bytes, u32 pc, bool is_strong = false);
   void write(const Fiber& fiber, u32 offset, u32 bytes, u32 pc, bool is_strong = false);
 
+  // What wrote last at an offset, in this launch; 0: nobody.
+  u32 last_write(u32 offset) {
+    const GlobalCell& cell = *table_->at(offset).cell(offset);
+    return cell.round == round_ ? cell.write.pc & ~STRONG : 0;
+  }
+
   // ---- what orders clusters ----
   void fence(Fiber& fiber) { clocks_.fence_grid(fiber, cluster_); }
   // A strong read: sees what was passed on there.

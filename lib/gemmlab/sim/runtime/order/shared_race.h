@@ -57,6 +57,12 @@ class RaceCheck {
   // reads: whether it takes what was there into account.
   void atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool reads = true);
 
+  // What wrote last at an offset of the fiber's block; 0: nobody.
+  u32 last_write(const Fiber& fiber, u32 offset) const {
+    const Cell& cell = cells_[(fiber.rank * bytes_ + offset) >> shift_];
+    return is_written(cell) ? cell.write.pc : 0;
+  }
+
   // ---- async_access.cpp: operations that `fiber` starts ----
   void begin_write(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
   void begin_read(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
