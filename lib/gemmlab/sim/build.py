@@ -221,8 +221,7 @@ def kernel(
     Raises BackendError without g++, BuildError with the compiler's message.
     """
     path = path.resolve()
-    unit = _UNIT.format(path=path, launch=launch)
-    unit += _WORKSPACE.format(workspace=workspace_name(launch)) if workspace else ""
+    unit = _unit(path, launch, workspace)
     texts = ((str(p), p.read_bytes()) for p in included_files(path))
     base_name = f"{_runtime_name(portable)}.so"
     flags = _kernel_flags(inline, fill)
@@ -244,6 +243,12 @@ def kernel(
     runtime(portable)  # which is there, unless somebody has removed it
     helpers = helper_lines(path.read_text()) if inline else frozenset()
     return KernelLibrary(library, path, _table(table), workspace, helpers)
+
+
+def _unit(path: Path, launch: str, workspace: bool) -> str:
+    """The C++ text that is compiled: the file, and what the runtime calls."""
+    entry = _UNIT.format(path=path, launch=launch)
+    return entry + (_WORKSPACE.format(workspace=workspace_name(launch)) if workspace else "")
 
 
 def _kernel_flags(inline: bool, fill: str) -> tuple[str, ...]:
