@@ -88,8 +88,11 @@ def inlined(path: Path) -> str:
     return inlined_text(file.read_text(encoding="utf-8"), file.parent, file)
 
 
-def inlined_text(text: str, folder: Path, own: Path | None = None) -> str:
-    """As `inlined`, of a text that stands, or would stand, in `folder`; own: its file."""
+def inlined_text(text: str, folder: Path, own: Path | None = None, kept: str = "") -> str:
+    """As `inlined`, of a text that stands, or would stand, in `folder`; own: its file.
+
+    kept: the beginning of names, "ptx/", whose `#include` stays.
+    """
     seen: set[Path] = set() if own is None else {own}
 
     def text_of(text: str, folder: Path) -> str:
@@ -97,6 +100,8 @@ def inlined_text(text: str, folder: Path, own: Path | None = None) -> str:
         return _WHOLE_INCLUDE.sub(lambda found: included(folder, found), code)
 
     def included(folder: Path, found: re.Match[str]) -> str:
+        if kept and found[1].startswith(kept):
+            return found[0]
         if (file := project_header(found[1], folder)) is None:
             return found[0]
         if file in seen:

@@ -1,0 +1,62 @@
+// What the warpgroups of two blocks do, and in which cycle of their SM.
+//
+// Idea: an event is a kind, a number and a cycle. One thread of a warpgroup writes it to a place
+//   that no other event has, and waits for nothing: no barrier, no atomic, one register that
+//   counts. Of a thread that writes none, this register is past the end, so that all threads make
+//   one comparison. The lower 32 bits of the cycle suffice: within a block they tell events apart
+//   that are less than 2^31 cycles, about a second, from each other. No step has these lines. The
+//   build that traces puts them into a copy of the step's text (lib/gemmlab/steps/traced.py).
+#pragma once
+#include <cuda_runtime.h>
+
+// In the order of lib/gemmlab/layouts/warpgroups/events.py. The first two are the producer's.
+enum EventKind : unsigned {
+  EVENT_EMPTY = 1,  // a stage has been found empty
+  EVENT_ASKED,      // the copies into it have been asked for
+  EVENT_FULL,       // a stage has been found full
+  EVENT_STARTED,    // the products of its k tile have been committed
+  EVENT_DONE,       // those of a k tile have been found finished
+  EVENT_STORE,      // C, or a piece of it, begins to be stored
+  EVENT_STORED,     // the copies of it have been started
+  EVENT_PACK,       // sums begin to be scaled and packed
+  EVENT_PACKED,
+  EVENT_AWAITS,  // the turn is waited for
+  EVENT_TURN,    // it has come
+  EVENT_PASSED   // and has been passed on
+};
+
+constexpr int EVENT_BLOCKS = 2, EVENT_WARPGROUPS = 3;  // the producer is the last one
+constexpr unsigned EVENT_CAPACITY = 4096;              // of a warpgroup
+constexpr unsigned EVENT_PLACES = EVENT_BLOCKS * EVENT_WARPGROUPS * EVENT_CAPACITY;
+
+// x: the kind, and 256 times the number; 0: no event. y: the cycle.
+__device__ uint2 event_places[EVENT_PLACES];
+
+// Where a thread writes its next event. Blocks in the middle of the grid write, the first thread of
+// each warpgroup; of the producer any thread, because one alone calls `put`.
+struct EventCursor {
+  unsigned at;
+
+  __device__ __forceinline__ EventCursor() {
+    const unsigned block = blockIdx.x - gridDim.x / 2, warpgroup = threadIdx.x / 128;
+    const bool writes = threadIdx.x % 128 == 0 || warpgroup == EVENT_WARPGROUPS - 1;
+    at = block < EVENT_BLOCKS && writes ? (block * EVENT_WARPGROUPS + warpgroup) * EVENT_CAPACITY
+                                        : EVENT_PLACES;
+  }
+  __device__ __forceinline__ void put(EventKind kind, int number) {
+    if (at >= EVENT_PLACES) return;
+    const uint2 event = make_uint2(kind | number << 8, (unsigned)clock64());
+    event_places[at++] = event;
+  }
+};
+
+inline int event_clock_clear() {
+  void* places = nullptr;
+  const cudaError_t error = cudaGetSymbolAddress(&places, event_places);
+  return error != cudaSuccess ? error : cudaMemset(places, 0, sizeof event_places);
+}
+
+// to: EVENT_PLACES pairs in the host's memory.
+inline int event_clock_read(void* to) {
+  return cudaMemcpyFromSymbol(to, event_places, sizeof event_places);
+}

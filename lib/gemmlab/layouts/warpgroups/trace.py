@@ -1,0 +1,216 @@
+"""Recorded events of a block's warpgroups as lanes of bars, like those of the model."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ...core.errors import MeasurementError
+from .events import CONSUMERS, PRODUCER, Line, clipped
+from .model import Bar
+
+# Cycles between an event and the next one, if there is nothing to wait for in between. An end that
+# is found after so few was there before: nobody has seen when.
+AT_ONCE = 64
+_BESIDE = 8  # groups, in front of what counts and behind it
+Lanes = list[tuple[str, tuple[Bar, ...]]]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Products of a k tile, of one consumer: found full at `full`, committed at `started`, found
+    finished at `seen`, after a wait or `at_once`."""
+
+    consumer: int
+    tile: int
+    full: int
+    started: int
+    seen: int
+    at_once: bool
+
+
+@dataclass(frozen=True)
+class WarpgroupTrace:
+    """What a producer, two consumers and the tensor cores of an SM did, in cycles of its clock.
+
+    schedule: as in the model. depth: k tiles of a tile of C. group: cycles that the products of a
+    consumer and a k tile take at the full rate of the tensor cores. lines: the events of consumer
+    0, consumer 1 and the producer, `numbered`. begin, end: the part that counts, from the begin of
+    a tile to that of a later one; events lie before and behind it, so that it is whole.
+
+    Products are under way from when their stage was found full, or those before have ended, until a
+    wait has found them finished: a little later than they were. Where a wait returned at once,
+    products that were started earlier have ended, and `group` cycles later these have, at the
+    earliest; that is taken as their end.
+    """
+
+    schedule: str
+    depth: int
+    group: int
+    lines: tuple[Line, Line, Line]
+    begin: int = 0
+    end: int = 0
+
+    @cached_property
+    def products(self) -> tuple[tuple[Bar, ...], tuple[Bar, ...]]:
+        """Of each consumer: its products of each k tile, under way."""
+        ends, bars = [0, 0], ([], [])  # type: tuple[list[int], tuple[list[Bar], list[Bar]]]
+        groups = [group for c in CONSUMERS for group in _groups(c, self.lines[c])]
+        for one in sorted(groups, key=lambda group: group.started):
+            c = one.consumer
+            begin = max(one.full, ends[c])
+            end = one.seen
+            if one.at_once:
+                end = min(end, max(begin, ends[1 - c]) + self.group)
+            ends[c] = max(begin, end)
+            bars[c].append(Bar("second" if c else "products", one.tile, begin, ends[c]))
+        return tuple(bars[0]), tuple(bars[1])
+
+    @property
+    def cores(self) -> tuple[Bar, ...]:
+        """The tensor cores: products of one consumer or of both under way, or idle."""
+        bars = [bar for own in self.products for bar in own]
+        edges = sorted({time for bar in bars for time in (bar.begin, bar.end)})
+        found: list[Bar] = []
+        for begin, end in itertools.pairwise(edges):
+            now = [bar for bar in bars if bar.begin <= begin and end <= bar.end]
+            state, tile = ("idle", -1) if not now else (now[0].state, now[0].tile)
+            if len(now) > 1:
+                state, tile = "both", -1
+            if found and (found[-1].state, found[-1].tile) == (state, tile):
+                found[-1] = replace(found[-1], end=end)
+            else:
+                found.append(Bar(state, tile, begin, end))
+        return tuple(found)
+
+    @property
+    def asking(self) -> tuple[Bar, ...]:
+        """The producer: it asks for copies, or waits for a stage to be empty."""
+        bars: list[Bar] = []
+        for bar in _pairs(self.lines[PRODUCER], "empty", "asked", "issue"):
+            if bars:
+                bars.append(Bar("wait", bar.tile, bars[-1].end, bar.begin))
+            bars.append(bar)
+        return _longer_than_0(bars)
+
+    def stores(self, c: int) -> tuple[Bar, ...]:
+        """When a consumer stores C: until the copies of it are started, not until they end."""
+        return _longer_than_0(_pairs(self.lines[c], "store", "stored", "store"))
+
+    def own(self, c: int) -> tuple[Bar, ...]:
+        """What a consumer does or waits for; a store only if its products have ended."""
+        line, products = self.lines[c], self.products[c]
+        inside = {bar.begin for bar in self.stores(c) if _within(bar, products)}
+        bars = [
+            *products,
+            *(bar for bar in self.stores(c) if bar.begin not in inside),
+            *_pairs(line, "pack", "packed", "pack"),
+            *_pairs(line, "awaits", "turn", "turn"),
+        ]
+        bars.sort(key=lambda bar: bar.begin)
+        waits = [
+            Bar("data", bar.tile, before.end, bar.begin)
+            for before, bar in itertools.pairwise(bars)
+            if bar.state in ("products", "second")
+        ]
+        return _longer_than_0(sorted([*bars, *waits], key=lambda bar: bar.begin))
+
+    def lanes(self, begin: int, end: int) -> Lanes:
+        """(name, bars) of every lane, from `begin` to `end`, in cycles from `begin` on."""
+        lanes: Lanes = [("tensor", self.cores), ("producer", self.asking)]
+        for c in CONSUMERS:
+            lanes += [(f"consumer {c}", self.own(c)), (f"C of {c}", self.stores(c))]
+        return [(name, _clipped(bars, begin, end)) for name, bars in lanes]
+
+    @property
+    def tiles(self) -> tuple[int, ...]:
+        """The tiles of C whose first products are in the trace, in the order of their begin."""
+        firsts = [bar for own in self.products for bar in own if bar.tile % self.depth == 0]
+        in_order = sorted(firsts, key=lambda bar: bar.begin)
+        return tuple(dict.fromkeys(bar.tile // self.depth for bar in in_order))
+
+    def begin_of(self, tile: int) -> int:
+        """When the first products of a tile of C begin."""
+        first = tile * self.depth
+        return min(bar.begin for own in self.products for bar in own if bar.tile == first)
+
+    def middle(self, tiles: int) -> WarpgroupTrace:
+        """The part from the begin of a tile to that of the one `tiles` further, in the middle.
+
+        Raises MeasurementError if the block has not tiles enough.
+        """
+        if len(self.tiles) < tiles + 2:
+            raise MeasurementError(
+                f"the block has {len(self.tiles)} tiles of C; a trace of {tiles} needs {tiles + 2}"
+            )
+        at = (len(self.tiles) - tiles) // 2
+        begin, end = (self.begin_of(self.tiles[i]) for i in (at, at + tiles))
+        first = max(0, begin - _BESIDE * self.group)
+        lines = [clipped(line, first, end + _BESIDE * self.group) for line in self.lines]
+        part = (lines[0], lines[1], lines[2])
+        return replace(self, lines=part, begin=begin - first, end=end - first)
+
+    @property
+    def percent(self) -> float:
+        """Share of the part that counts in which products are under way."""
+        return 100 * (1 - sum(b.end - b.begin for b in self.idle()) / (self.end - self.begin))
+
+    def idle(self) -> tuple[Bar, ...]:
+        """The gaps between products in the part that counts, in cycles of the trace."""
+        return tuple(
+            replace(bar, begin=max(bar.begin, self.begin), end=min(bar.end, self.end))
+            for bar in self.cores
+            if bar.state == "idle" and bar.end > self.begin and bar.begin < self.end
+        )
+
+    def cause(self, gap: Bar) -> tuple[int, Bar | None]:
+        """Which consumer ends a gap, and what it does or waits for during most of it."""
+        nexts = [(b.begin, c) for c in CONSUMERS for b in self.products[c] if b.begin >= gap.end]
+        c = min(nexts)[1] if nexts else 0
+        during = _clipped(self.own(c), gap.begin, gap.end)
+        return c, max(during, key=lambda bar: bar.end - bar.begin, default=None)
+
+    def window(self) -> tuple[int, int]:
+        """What a picture shows, in cycles of the trace: where one tile of C follows another."""
+        inside = [t for t in self.tiles if self.begin < self.begin_of(t) < self.end]
+        at = self.begin_of(inside[0]) if inside else self.begin
+        return max(0, at - 8 * self.group), min(at + 16 * self.group, self.end)
+
+
+def _groups(c: int, line: Line) -> Iterator[_Group]:
+    full: dict[int, int] = {}
+    started: dict[int, int] = {}
+    for before, event in itertools.pairwise(line):
+        for one, of in (("full", full), ("started", started)):
+            if before.kind == one:
+                of[before.number] = before.cycle
+        k = event.number
+        if event.kind == "done" and k in full and k in started:
+            at_once = event.cycle - before.cycle < AT_ONCE
+            yield _Group(c, k, full[k], started[k], event.cycle, at_once)
+
+
+def _pairs(line: Line, first: str, second: str, state: str) -> Iterator[Bar]:
+    """A bar from each event of one kind to the next one of another, with the same number."""
+    begin = None
+    for event in line:
+        if event.kind == first:
+            begin = event
+        if event.kind == second and begin is not None and begin.number == event.number:
+            yield Bar(state, event.number, begin.cycle, event.cycle)
+            begin = None
+
+
+def _within(bar: Bar, others: Sequence[Bar]) -> bool:
+    return any(one.begin <= bar.begin < one.end for one in others)
+
+
+def _clipped(bars: Iterable[Bar], begin: int, end: int) -> tuple[Bar, ...]:
+    inside = ((bar, max(bar.begin, begin), min(bar.end, end)) for bar in bars)
+    return _longer_than_0(replace(bar, begin=a - begin, end=b - begin) for bar, a, b in inside)
+
+
+def _longer_than_0(bars: Iterable[Bar]) -> tuple[Bar, ...]:
+    return tuple(bar for bar in bars if bar.end > bar.begin)
