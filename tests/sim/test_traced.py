@@ -13,9 +13,9 @@ import pytest
 
 from gemmlab import sim
 from gemmlab.core.paths import kernels_folder
+from gemmlab.experiments.warpgroup_traces import trace_of
 from gemmlab.gpu.event_clock import CAPACITY, PLACES, WARPGROUPS
 from gemmlab.layouts.warpgroups import events
-from gemmlab.layouts.warpgroups.trace import WarpgroupTrace
 from gemmlab.steps import registry
 from gemmlab.steps.program import Program
 from gemmlab.steps.traced import EVENTS, traced
@@ -102,8 +102,8 @@ def test_every_k_tile_is_asked_for_and_multiplied_once(ran, name):
 @pytest.mark.parametrize("name", EVENTS)
 def test_lanes_come_of_it(ran, name):
     case, (_, lines) = CASES[name], ran(name)
-    found = events.numbered(lines, case.schedule, case.depth)
-    trace = WarpgroupTrace(case.schedule, case.depth, 512, found)
+    trace = trace_of(Program(registry.get(name)), lines, case.depth)
+    assert (trace.schedule, trace.group) == (case.schedule, 512)
     part = trace.middle(2)
     at = case.tiles // 2 - 1
     assert set(trace.tiles[at : at + 2]) <= set(part.tiles) and 0 < part.percent <= 100

@@ -7,7 +7,7 @@ launch plan of the step runs either.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -75,10 +75,10 @@ def _counted(
     plan: LaunchPlan, other: LaunchPlan, timer: Timer, clock: BlockClock, mode: str
 ) -> Counted:
     timed, second = Launch("timed", plan), Launch("second", other)
-    longer = _longer(timed, second, timer, clock)
-    if abs(longer) > AGREE:
-        words = "longer" if longer > 0 else "shorter"
-        return Counted(None, f"the build that counts cycles takes {abs(longer):.1%} {words}")
+    share = longer(timed, second, timer, clock.reset)
+    if abs(share) > AGREE:
+        words = "longer" if share > 0 else "shorter"
+        return Counted(None, f"the build that counts cycles takes {abs(share):.1%} {words}")
     if mode == "sustained":
         readings = [_at_steady_load(second, timer, clock)]
     else:
@@ -92,8 +92,12 @@ def _counted(
     )
 
 
-def _longer(timed: Launch, second: Launch, timer: Timer, clock: BlockClock) -> float:
+def longer(
+    timed: Launch, second: Launch, timer: Timer, before: Callable[[], object] | None = None
+) -> float:
     """By what share the second build takes longer, the median over rounds of four launches.
+
+    before: what is done in front of each launch.
 
     In a round each comes twice, timed, second, second, timed, and nothing is read in between: so
     both see the same clocks and the same pauses.
@@ -102,7 +106,7 @@ def _longer(timed: Launch, second: Launch, timer: Timer, clock: BlockClock) -> f
     rounds = max(_FEWEST, min(_ROUNDS, int(_SECONDS * 1e6 / slow_us)))
     shares = []
     for _ in range(rounds):
-        a, b, c, d = (timer.time(one, clock.reset) for one in (timed, second, second, timed))
+        a, b, c, d = (timer.time(one, before) for one in (timed, second, second, timed))
         shares.append((b + c) / (a + d) - 1)
     return statistics.median(shares)
 

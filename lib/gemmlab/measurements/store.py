@@ -13,6 +13,7 @@ days:
   beside other people's kernels in the same runs, by mode, with the commits of what those were built
   from (`make peers`). Both have the form of benchmark, and are in no ladder of the book;
 - tuning: every configuration of the steps that have several, as `TuningTrial.to_dict` gives them;
+- traces: when the warpgroups of a block do what, by `clock64`, as measurements/traces.py reads it;
 - pitfalls: one product timed in several ways;
 - faults: what mistakes with the copy engine did, how fast those are that did none, and for how long
   mbarrier.try_wait waits;
@@ -58,6 +59,7 @@ SECTIONS = (
     "graphs",
     "peers",
     "tuning",
+    "traces",
     "pitfalls",
     "probes",
     "tensor_cores",

@@ -14,7 +14,7 @@ from ..core.arguments import MAX_SIZE, choice, integer, sequence
 from ..core.errors import ArgumentError, BackendError, GemmlabError, MeasurementError
 from ..core.layout import PLAIN
 from ..core.progress import busy
-from ..experiments import releases
+from ..experiments import releases, warpgroup_traces
 from ..experiments.pitfalls import measure as measure_pitfalls
 from ..experiments.subtiles import measure as measure_subtiles
 from ..experiments.tensor_cores import probes as tensor_core_probes
@@ -34,19 +34,23 @@ from ..run.backend import why_no_gpu
 from ..run.kernel import kernel
 from ..steps import registry
 from ..steps.program import Program
+from ..steps.traced import EVENTS
 from . import ncu
 
 # What says nothing new about 16-bit steps, or is measured with the others, is recorded once.
 _TIMED = ("tuning", "benchmark", "shapes", "layouts", "experiments", "power")
 SECTIONS_OF = {
     "sgemm": tuple(
-        name for name in SECTIONS if name not in ("tensor_cores", "faults", "graphs", "peers")
+        name
+        for name in SECTIONS
+        if name not in ("tensor_cores", "faults", "graphs", "peers", "traces")
     ),
     "hgemm": (*_TIMED, "tensor_cores", "resources", "counters", "limits"),
     "tma": (*_TIMED, "faults", "resources", "counters", "limits"),
-    "wgmma": (*_TIMED, "graphs", "resources", "counters", "limits"),
+    "wgmma": (*_TIMED, "graphs", "traces", "resources", "counters", "limits"),
 }
-_WITHOUT_STEPS = {"subtiles", "pitfalls", "probes", "tensor_cores", "faults"}  # build their own
+# Build what they measure themselves.
+_WITHOUT_STEPS = {"subtiles", "pitfalls", "probes", "tensor_cores", "faults", "traces"}
 # Steps of an earlier family that are timed in the same runs, to compare with.
 REFERENCES: dict[str, tuple[str, ...]] = {
     "tma": (
@@ -155,6 +159,7 @@ def _steps(
         "probes": probes.ceilings,
         "tensor_cores": tensor_core_probes.measure,
         "faults": releases.record,
+        "traces": lambda: _traces(names),
         "resources": lambda: _all_resources(names),
         "counters": lambda: _counted(names, metrics.COUNTED_SIZE, counted),
         "traffic": lambda: _counted([*names, "cublas"], TRAFFIC_SIZE, metrics.TRAFFIC),
@@ -167,6 +172,8 @@ def _steps(
         del steps["layouts"]
     if not _graph_sizes(sizes):
         del steps["graphs"]
+    if not set(names) & set(EVENTS):
+        del steps["traces"]
     return steps
 
 
@@ -353,6 +360,12 @@ def _graphs(names: Sequence[str], sizes: Sequence[int]) -> dict:
     runs = [(size, _fitting(names, size)) for size in _graph_sizes(sizes)]
     measured = merged(bench(steps, [size], mode="graph") for size, steps in runs if steps)
     return measured | _digests(_steps_of(names))
+
+
+def _traces(names: Sequence[str]) -> dict:
+    """What the warpgroups of the traced steps do, in the usual types."""
+    steps = [name for name in EVENTS if name in names]
+    return warpgroup_traces.measure(steps) | _digests(_steps_of(steps))
 
 
 def merged(results) -> dict:

@@ -60,6 +60,12 @@ _WHOLE_TILE = {
 """,
 }
 
+# Step -> its schedule, as the model of layouts/warpgroups/ has it.
+SCHEDULES = {
+    "wgmma_05_persistent": "persistent",
+    "wgmma_08_order": "deferred",
+    "wgmma_13_ping_pong": "ping-pong",
+}
 # Step -> old text, as it stands behind its headers without comments -> text with events.
 EVENTS: Mapping[str, Mapping[str, str]] = {
     "wgmma_05_persistent": {

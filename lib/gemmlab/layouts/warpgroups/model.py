@@ -123,7 +123,7 @@ class Shared:
             bars.append(Bar("idle", -1, at, begin))
             bars.append(Bar("second" if consumer else "products", self.uses[n].tile, begin, end))
             at = end
-        return _longer_than_0([*bars, Bar("idle", -1, at, self.total)])
+        return longer_than_0([*bars, Bar("idle", -1, at, self.total)])
 
     def gaps(self) -> tuple[int, int, int]:
         """Idle cycles of the tensor cores: before the first products, between them, after them."""
@@ -140,7 +140,7 @@ class Shared:
             bars += [Bar("wait", use.tile, at, use.asked)]
             bars += [Bar("issue", use.tile, use.asked, use.issued)]
             at = use.issued
-        return _longer_than_0(bars)
+        return longer_than_0(bars)
 
     def stage(self, number: int) -> tuple[Bar, ...]:
         """What a stage holds: a k tile on its way, there, being read, released."""
@@ -153,7 +153,7 @@ class Shared:
             bars.append(Bar("full", use.tile, use.full, read))
             bars.append(Bar("read", use.tile, read, done))
             bars.append(Bar("old", use.tile, done, over))
-        return _longer_than_0(bars)
+        return longer_than_0(bars)
 
     def lanes(self) -> list[tuple[str, tuple[Bar, ...]]]:
         """(name, bars) of every lane of the picture."""
@@ -217,8 +217,8 @@ class _Model:
         return replace(
             shape,
             uses=tuple(self.uses),
-            own=(_longer_than_0(both[0].own), _longer_than_0(both[1].own)),
-            stores=(_longer_than_0(both[0].stores), _longer_than_0(both[1].stores)),
+            own=(longer_than_0(both[0].own), longer_than_0(both[1].own)),
+            stores=(longer_than_0(both[0].stores), longer_than_0(both[1].stores)),
         )
 
     def _ask(self, part: int, k: int) -> Use:
@@ -299,5 +299,6 @@ class _Model:
         own.free = late + shape.end
 
 
-def _longer_than_0(bars: Iterable[Bar]) -> tuple[Bar, ...]:
+def longer_than_0(bars: Iterable[Bar]) -> tuple[Bar, ...]:
+    """The bars that last a while."""
     return tuple(bar for bar in bars if bar.end > bar.begin)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ...core.errors import MeasurementError
 from .events import CONSUMERS, PRODUCER, Line, clipped
-from .model import Bar
+from .model import Bar, longer_than_0
 
 # Cycles between an event and the next one, if there is nothing to wait for in between. An end that
 # is found after so few was there before: nobody has seen when.
@@ -93,11 +93,11 @@ class WarpgroupTrace:
             if bars:
                 bars.append(Bar("wait", bar.tile, bars[-1].end, bar.begin))
             bars.append(bar)
-        return _longer_than_0(bars)
+        return longer_than_0(bars)
 
     def stores(self, c: int) -> tuple[Bar, ...]:
         """When a consumer stores C: until the copies of it are started, not until they end."""
-        return _longer_than_0(_pairs(self.lines[c], "store", "stored", "store"))
+        return longer_than_0(_pairs(self.lines[c], "store", "stored", "store"))
 
     def own(self, c: int) -> tuple[Bar, ...]:
         """What a consumer does or waits for; a store only if its products have ended."""
@@ -115,7 +115,7 @@ class WarpgroupTrace:
             for before, bar in itertools.pairwise(bars)
             if bar.state in ("products", "second")
         ]
-        return _longer_than_0(sorted([*bars, *waits], key=lambda bar: bar.begin))
+        return longer_than_0(sorted([*bars, *waits], key=lambda bar: bar.begin))
 
     def lanes(self, begin: int, end: int) -> Lanes:
         """(name, bars) of every lane, from `begin` to `end`, in cycles from `begin` on."""
@@ -209,8 +209,4 @@ def _within(bar: Bar, others: Sequence[Bar]) -> bool:
 
 def _clipped(bars: Iterable[Bar], begin: int, end: int) -> tuple[Bar, ...]:
     inside = ((bar, max(bar.begin, begin), min(bar.end, end)) for bar in bars)
-    return _longer_than_0(replace(bar, begin=a - begin, end=b - begin) for bar, a, b in inside)
-
-
-def _longer_than_0(bars: Iterable[Bar]) -> tuple[Bar, ...]:
-    return tuple(bar for bar in bars if bar.end > bar.begin)
+    return longer_than_0(replace(bar, begin=a - begin, end=b - begin) for bar, a, b in inside)
