@@ -7,8 +7,15 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from traced_lines import recorded
 
-from gemmlab.widgets import MulticastMap, WarpgroupSums, WarpgroupTimeline, WgmmaOperand
+from gemmlab.widgets import (
+    MulticastMap,
+    WarpgroupSums,
+    WarpgroupTimeline,
+    WgmmaOperand,
+    warpgroup_timeline,
+)
 
 MAKE = {
     "WgmmaOperand": lambda: WgmmaOperand(mn_major=True, rows=128, stride=512),
@@ -200,3 +207,58 @@ def test_it_fits_a_phone(page):
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
     finally:
         page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.fixture(scope="module")
+def recorded_page(windows, tmp_path_factory):
+    """A page with recorded traces, at a phone's width; the second one stores beside products."""
+    path: Path = tmp_path_factory.mktemp("recorded") / "page.html"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warpgroup_timeline, "recorded_trace", lambda step, gpu: recorded(step))
+        made = [WarpgroupTimeline(name, recorded=True) for name in ("persistent", "deferred")]
+        path.write_text(
+            '<!doctype html><html lang="en" data-theme="dark">'
+            '<meta charset="utf-8"><title>R</title>'
+            '<meta name="viewport" content="width=device-width">'
+            f"{''.join(one.to_html() for one in made)}</html>"
+        )
+    found = windows.open(path.as_uri(), reduced_motion="reduce")
+    found.page.set_viewport_size({"width": 390, "height": 900})
+    yield found
+    windows.close(found)
+
+
+def test_a_recording_and_the_model_are_switched_by_keyboard_and_by_mouse(recorded_page):
+    page = recorded_page.page
+    stored, late = (page.locator(".gl[data-widget]").nth(i) for i in (0, 1))
+    words = stored.locator(".gl-tl-reading")
+    expect(words).to_contain_text("recorded of wgmma_05_persistent on an H200, 2026-11-29")
+    expect(stored.locator(".gl-tl-stat").first).to_contain_text("99.3 %")
+    expect(stored.locator(".gl-tl-main .gl-tl-both").first).to_be_visible()
+    expect(stored.locator(".gl-tl-main .gl-tl-idle")).to_have_count(1)
+    expect(stored.get_by_label("Schedule")).to_be_hidden()
+    expect(stored.locator(".gl-tl-words")).to_contain_text("stores tile 1")
+    chosen = stored.get_by_role("radio", name="recorded, H200")
+    chosen.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(words).to_contain_text("cycles of the model")
+    expect(stored.get_by_label("Schedule")).to_be_visible()
+    expect(stored.locator("summary", has_text="The recording")).to_be_hidden()
+    stored.locator("label.gl-seg", has_text="recorded").click()
+    expect(words).to_contain_text("recorded of")
+    chart = stored.get_by_role("slider", name="Time")
+    chart.focus()
+    page.keyboard.press("End")
+    assert chart.get_attribute("aria-valuenow") == chart.get_attribute("aria-valuemax")
+    # Deferred: the pieces have a lane, beside products that never stop.
+    expect(late.locator(".gl-tl-name", has_text="C of")).to_have_count(2)
+    expect(late.locator(".gl-tl-main .gl-tl-idle")).to_have_count(0)
+    expect(late.locator(".gl-tl-lane .gl-tl-store")).to_have_count(8)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    heights = [one.bounding_box()["height"] for one in (stored, late)]
+    assert max(heights) < 900
+    assert recorded_page.problems() == []
+
+
+def test_without_a_recording_there_is_no_switch(page):
+    expect(of(page, "WarpgroupTimeline").get_by_role("radio")).to_have_count(0)

@@ -118,6 +118,11 @@ const answers = {
       reading: tellShared(run), moment: tellShareMoment(lanes, time, run.depth),
     };
   },
+  recordedMoment({ lanes, time, depth }) {
+    const bars = (list) => list.map(([state, tile, begin, end]) => ({ state, tile, begin, end }));
+    return loaded["model/warpgroups/words"].tellShareMoment(
+      lanes.map(([name, list]) => [name, bars(list)]), time, depth);
+  },
   operand({ o, given, step }) {
     const { boxOf, bytesOf, coreOf, coreWavefronts, descriptorBits, pieceAt, piecesOf, rightDescriptor } =
       loaded["model/wgmma/operand"];

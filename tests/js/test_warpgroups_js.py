@@ -5,10 +5,12 @@ from dataclasses import astuple
 from itertools import pairwise
 
 import pytest
+from traced_lines import recorded
 
 from gemmlab.core.errors import ArgumentError
-from gemmlab.layouts.warpgroups.model import SCHEDULES, share
-from gemmlab.layouts.warpgroups.words import describe, moment
+from gemmlab.layouts.warpgroups.model import SCHEDULES, Bar, share
+from gemmlab.layouts.warpgroups.words import describe, moment, moment_of
+from gemmlab.steps.traced import SCHEDULES as SCHEDULES_OF
 
 
 def drawn(rng):
@@ -58,6 +60,30 @@ def test_random_runs_agree(ask):
                   "nothing yet", "idle from", "consumer 1, until", "on its way", "there, read from",
                   "may be overwritten", "waits for its store"):  # fmt: skip
         assert words in moments, words
+
+
+@pytest.mark.twin("warpgroups/words")
+def test_the_words_of_recorded_lanes_agree(ask):
+    rng = random.Random(13)
+    cases, expected = [], []
+    for step in SCHEDULES_OF:
+        trace = recorded(step).trace
+        begin, end = trace.window()
+        lanes = trace.lanes(begin, end)
+        shown = [[name, [list(astuple(bar)) for bar in bars]] for name, bars in lanes]
+        for _ in range(100):
+            time = rng.randrange(end - begin)
+            cases.append({"lanes": shown, "time": time, "depth": trace.depth})
+            expected.append([list(said) for said in moment_of(lanes, time, trace.depth)])
+    assert ask([("recordedMoment", case) for case in cases]) == expected
+    texts = " ".join(text for answer in expected for _, text in answer)
+    for words in ("products of both consumers, until", "waits for its turn, until", "stores tile",
+                  "idle from", "asks for k tile", "leaves, until"):  # fmt: skip
+        assert words in texts, words
+    data = [["consumer 0", [["data", 65, 0, 9]]]]
+    said = moment_of([("consumer 0", (Bar("data", 65, 0, 9),))], 5, 64)
+    (answer,) = ask([("recordedMoment", {"lanes": data, "time": 5, "depth": 64})])
+    assert answer == [list(said[0])] and "the data of k tile 1 of tile 1" in answer[0][1]
 
 
 def test_a_run_keeps_the_rules_that_it_states():

@@ -6,6 +6,7 @@ import types
 
 import pytest
 import torch
+from traced_lines import DEPTH, ENV, PACK, STORE, lines_of, recorded
 
 from gemmlab import measurements
 from gemmlab.core.errors import ArgumentError, MeasurementError
@@ -20,29 +21,6 @@ from gemmlab.steps import registry
 from gemmlab.steps.text import source_digest
 
 STEP = "wgmma_05_persistent"
-ENV = {"gpu": "NVIDIA H200", "date": "2026-11-29T10:00:00Z", "driver": "580.1", "cuda": "13.0"}
-DEPTH = 64
-
-
-def cooperative_lines(tiles: int = 4) -> tuple[tuple[Event, ...], ...]:
-    """Two consumers, half a k tile apart, and a producer; storing takes 1,000 cycles."""
-    lines: list[list[Event]] = [[], [], []]
-    for c in (0, 1):
-        for t in range(tiles):
-            at = t * (DEPTH * 1024 + 1000) + 512 * c
-            for k in range(DEPTH):
-                begin = at + 1024 * k
-                lines[c] += [Event("full", k, begin - 90 * (k > 0))]
-                lines[c] += [Event("started", k, begin - 60 * (k > 0))]
-                lines[c] += [Event("done", k - 1, begin + 20)] * (k > 0)
-            end = at + 1024 * DEPTH + 20
-            lines[c] += [Event("done", DEPTH - 1, end), Event("store", 0, end)]
-            lines[c] += [Event("stored", 0, end + 900)]
-    for t in range(tiles):
-        for k in range(DEPTH):
-            begin = t * (DEPTH * 1024 + 1000) + 1024 * k + 10_000 * (t > 0 or k > 3) - 9_000
-            lines[2] += [Event("empty", k, begin + 10_000), Event("asked", k, begin + 10_200)]
-    return tuple(map(tuple, lines))
 
 
 class Timer:
@@ -66,7 +44,7 @@ def gpu(monkeypatch, tmp_path, root):
     """What a GPU would do, on which the build that traces takes `longer` longer."""
     (tmp_path / "kernels").symlink_to(root / "kernels")
     monkeypatch.setenv("GEMMLAB_ROOT", str(tmp_path))
-    asked = types.SimpleNamespace(longer=0.01, lines=cooperative_lines())
+    asked = types.SimpleNamespace(longer=0.01, lines=lines_of("persistent"))
 
     def module(us: float):
         return types.SimpleNamespace(us=us, launch=lambda *_: 0, error_string=str)
@@ -100,9 +78,11 @@ def test_a_trace_is_recorded_and_read_again(gpu):
     assert (found.state, found.warning) == (staleness.CURRENT, "")
     trace = found.trace
     assert (trace.schedule, trace.depth, trace.group) == ("persistent", DEPTH, 512)
-    assert trace.end - trace.begin == 2 * (DEPTH * 1024 + 1000)
-    assert trace.percent == pytest.approx(100 * (1 - 2 * 468 / (2 * 66_536)))
-    assert {gap.end - gap.begin for gap in trace.idle()} == {468}
+    period = DEPTH * 1024 + STORE + 100
+    gap = STORE + 100 - 512 - 20  # the products of the second consumer end 20 cycles late
+    assert trace.end - trace.begin == 2 * period
+    assert trace.percent == pytest.approx(100 * (1 - gap / period))
+    assert [one.end - one.begin for one in trace.idle()] == [gap, gap]
     assert trace.cause(trace.idle()[0])[1].state == "store"
     assert len(str(data["steps"][STEP])) < 12_000
 
@@ -144,6 +124,16 @@ def test_without_a_recording_it_says_how_it_is_made(gpu):
 def test_a_trace_of_another_source_warns(gpu):
     saved(measure([STEP]), source="0" * 12)
     assert STEP in recorded_trace(STEP).warning
+
+
+def test_what_hides_a_store_is_seen():
+    late, turns = recorded("wgmma_08_order").trace, recorded("wgmma_13_ping_pong").trace
+    assert late.idle() == () and late.percent == 100
+    stores = dict(late.lanes(*late.window()))["C of 0"]
+    assert [bar.tile for bar in stores] == [1] * 4  # its pieces, beside the products of tile 2
+    assert PACK < 512  # so the other consumer's products cover it
+    assert [gap.end - gap.begin for gap in turns.idle()] == [180, 180]
+    assert turns.cause(turns.idle()[0])[1].state == "turn"
 
 
 def test_the_section_is_one_of_the_family_s():

@@ -1,11 +1,14 @@
-"""A run of the warpgroups' model in words: the whole, and one moment of it.
+"""A run of the warpgroups' model, or a recorded trace, in words: the whole, and one moment of it.
 
 `widgets/model/warpgroups/words.js` says the same; tests hold the two equal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from .model import SCHEDULES, Bar, Shared
+from .trace import WarpgroupTrace
 
 _HELD = {
     "flight": "on its way until {}",
@@ -29,12 +32,49 @@ def describe(run: Shared) -> str:
     )
 
 
+def describe_trace(trace: WarpgroupTrace) -> str:
+    """The part of a trace that counts: how busy the tensor cores are, and their longest gap."""
+    cycles, idle = trace.end - trace.begin, trace.idle()
+    tiles = sum(trace.begin <= trace.begin_of(tile) < trace.end for tile in trace.tiles)
+    said = (
+        f"In {cycles:,} cycles of {tiles} tiles of {trace.depth} k tiles, products are under way "
+        f"for {trace.percent:.1f} % of the time"
+    )
+    if not idle:
+        return f"{said}, without a gap."
+    longest = max(idle, key=lambda bar: bar.end - bar.begin)
+    return (
+        f"{said}. The longest gap has {longest.end - longest.begin:,} cycles: most of it, "
+        f"{_cause(*trace.cause(longest), trace.depth)}."
+    )
+
+
+def _cause(consumer: int, bar: Bar | None, depth: int) -> str:
+    """What the consumer does that ends a gap."""
+    who = f"consumer {consumer}"
+    if bar is None:
+        return f"{who} does what no event tells"
+    return {
+        "data": f"{who} waits for the data of {_k_tile(bar.tile, depth)}",
+        "turn": f"{who} waits for its turn",
+        "pack": f"{who} packs the sums of tile {bar.tile}",
+        "store": f"{who} stores tile {bar.tile}",
+    }[bar.state]
+
+
 def moment(run: Shared, time: int) -> list[tuple[str, str]]:
     """(lane, what it does) at a time from 0 to total - 1, in the order of `run.lanes()`."""
+    return moment_of(run.lanes(), time, run.depth)
+
+
+def moment_of(
+    lanes: Iterable[tuple[str, Sequence[Bar]]], time: int, depth: int
+) -> list[tuple[str, str]]:
+    """The same of any lanes; depth: k tiles of a tile of C."""
     said = []
-    for name, bars in run.lanes():
+    for name, bars in lanes:
         now = next((bar for bar in bars if bar.begin <= time < bar.end), None)
-        said.append((name, _lane(name, now, run.depth)))
+        said.append((name, _lane(name, now, depth)))
     return said
 
 
@@ -61,6 +101,8 @@ def _lane(name: str, now: Bar | None, depth: int) -> str:
 def _cores(now: Bar, depth: int) -> str:
     if now.state == "idle":
         return f"idle from {now.begin:,} to {now.end:,}"
+    if now.state == "both":
+        return f"products of both consumers, until {now.end:,}"
     who = 1 if now.state == "second" else 0
     return f"{_k_tile(now.tile, depth)}, consumer {who}, until {now.end:,}"
 
@@ -76,6 +118,10 @@ def _actor(kind: str, now: Bar, depth: int) -> str:
         if kind == "consumer":
             return f"waits {end}"
         return f"waits with {_k_tile(now.tile, depth)}, {end}"
+    if now.state == "data":
+        return f"waits for the data of {_k_tile(now.tile, depth)}, {end}"
+    if now.state == "turn":
+        return f"waits for its turn, {end}"
     if now.state == "pack":
         return f"packs the sums of tile {now.tile}, {end}"
     if now.state == "store":

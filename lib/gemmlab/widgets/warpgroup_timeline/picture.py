@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...layouts.warpgroups.model import Shared
+from ...layouts.warpgroups.trace import Lanes
 from ..shared.bank_picture import MUTED, TEXT
 from ..shared.base import new_figure
 
@@ -15,6 +15,7 @@ _ACCENT, _SECOND, _BAD = "#0068a3", "#8a5a00", "#b34700"
 _LOOK: dict[str, dict[str, Any]] = {
     "products": {"facecolor": _ACCENT, "edgecolor": "white"},
     "second": {"facecolor": _SECOND, "edgecolor": "white"},
+    "both": {"facecolor": _ACCENT, "edgecolor": _SECOND, "hatch": "//////"},
     "issue": {"facecolor": TEXT, "edgecolor": TEXT},
     "store": {"facecolor": "#8b949e", "edgecolor": TEXT},
     "pack": {"facecolor": TEXT, "edgecolor": TEXT},
@@ -25,19 +26,22 @@ _LOOK: dict[str, dict[str, Any]] = {
     "idle": {"facecolor": "#f7e4d9", "edgecolor": _BAD},
 }
 _LANE = 0.2  # inches
+_LINES = {"wait": "-", "data": "-", "turn": ":"}
 
 
-def warpgroup_figure(title: str, run: Shared) -> Figure:
-    """The lanes of a run, 3.8 inches wide; few shades, to keep pages small."""
+def warpgroup_figure(title: str, lanes: Lanes, total: int, of: str) -> Figure:
+    """Lanes up to cycle `total`, 3.8 inches wide; few shades, to keep pages small.
+
+    of: whose cycles they are, "of a model".
+    """
     from matplotlib.patches import Rectangle
 
-    lanes = run.lanes()
     body = _LANE * len(lanes)
     figure = new_figure(3.8, 0.32 + body + 0.42)
     height = figure.get_size_inches()[1]
     figure.text(0.02, 1 - 0.08 / height, title, fontsize=8, weight="bold", va="top", color=TEXT)
     axes = figure.add_axes((0.2, 0.42 / height, 0.78, body / height))
-    axes.set_xlim(0, run.total)
+    axes.set_xlim(0, total)
     axes.set_ylim(len(lanes), 0)
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -48,11 +52,11 @@ def warpgroup_figure(title: str, run: Shared) -> Figure:
     axes.tick_params(axis="y", labelsize=7, length=0, colors=TEXT)
     for i, (_, bars) in enumerate(lanes):
         for bar in bars:
-            if bar.state == "wait":
-                axes.plot([bar.begin, bar.end], [i + 0.5] * 2, color=MUTED, linewidth=1)
+            if line := _LINES.get(bar.state):
+                axes.plot([bar.begin, bar.end], [i + 0.5] * 2, line, color=MUTED, linewidth=1)
                 continue
             at, wide = (bar.begin, i + 0.08), bar.end - bar.begin
             axes.add_patch(Rectangle(at, wide, 0.84, linewidth=0.6, **_LOOK[bar.state]))
-    note = "Cycles of a model. Blue: consumer 0, brown: consumer 1; grey: C is stored."
+    note = f"Cycles {of}. Blue: consumer 0, brown: consumer 1; grey: C is stored."
     figure.text(0.02, 0.12 / height, note, fontsize=6.5, color=MUTED)
     return figure

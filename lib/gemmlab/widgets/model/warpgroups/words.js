@@ -1,4 +1,4 @@
-// A run of the warpgroups' model in words, as layouts/warpgroups/words.py has it.
+// A run of the warpgroups' model, or a recorded trace, in words, as layouts/warpgroups/words.py has it.
 
 export const SCHEDULES = {
   barrier: "barrier in each k tile", blocks: "producer, one tile a block",
@@ -38,6 +38,8 @@ function warpgroupText(kind, now, depth) {
     if (now.tile < 0) return `waits for its store, ${end}`;
     return kind === "consumer" ? `waits ${end}` : `waits with ${kTile(now.tile, depth)}, ${end}`;
   }
+  if (now.state === "data") return `waits for the data of ${kTile(now.tile, depth)}, ${end}`;
+  if (now.state === "turn") return `waits for its turn, ${end}`;
   if (now.state === "pack") return `packs the sums of tile ${now.tile}, ${end}`;
   if (now.state === "store") return `stores tile ${now.tile}, ${end}`;
   return `its products of ${kTile(now.tile, depth)} run, ${end}`;
@@ -52,6 +54,7 @@ function warpgroupLaneText(name, now, depth) {
   if (!now) return { tensor: "idle", C: "nothing leaves" }[kind] ?? "done";
   if (kind === "tensor") {
     if (now.state === "idle") return `idle from ${counted(now.begin)} to ${counted(now.end)}`;
+    if (now.state === "both") return `products of both consumers, until ${counted(now.end)}`;
     const who = now.state === "second" ? 1 : 0;
     return `${kTile(now.tile, depth)}, consumer ${who}, until ${counted(now.end)}`;
   }
