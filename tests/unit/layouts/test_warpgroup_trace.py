@@ -103,6 +103,7 @@ def test_products_run_until_a_wait_has_found_them_finished():
         Bar("products", 3, 2600, 3100),
     )
     assert found.own(0)[2:4] == (Bar("store", 0, 1200, 1900), Bar("data", 2, 1900, 2000))
+    assert found.cause(found.cores[2]) == (0, Bar("store", 0, 0, 700))
     assert found.cores[2] == Bar("idle", -1, 1200, 2000)
     assert found.stores(0) == (Bar("store", 0, 1200, 1900),)
 
@@ -113,6 +114,15 @@ def test_an_end_that_no_wait_has_seen_is_the_earliest_that_it_can_be():
                  "done 1 at 3600")  # fmt: skip
     assert late.products[0] == (Bar("products", 0, 0, GROUP), Bar("products", 1, 3000, 3600))
     assert late.own(0)[1] == Bar("data", 1, GROUP, 3000)
+    # Data that are there at once are not waited for, whatever else has kept the consumer.
+    stored = line(
+        "full 0 at 0, started 0 at 60, full 1 at 90, started 1 at 95, store 0 at 96, "
+        "stored 0 at 2990, done 0 at 3000, full 2 at 3010, started 2 at 3020, done 1 at 3040, "
+        "done 2 at 3600"
+    )
+    busy = WarpgroupTrace("deferred", 3, GROUP, (stored, (), ()))
+    assert busy.own(0)[2:] == (Bar("none", -1, 2 * GROUP, 3010), Bar("products", 2, 3010, 3600))
+    assert busy.cause(busy.cores[-2]) == (0, Bar("store", 0, 0, 1990))
     # The other consumer's were started earlier, so these ended behind them.
     both = trace(
         "full 0 at 0, started 0 at 60, full 1 at 3000, started 1 at 3050, done 0 at 3070",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from ...core.errors import MeasurementError
 from .events import CONSUMERS, PRODUCER, Line, clipped
@@ -74,7 +74,7 @@ class WarpgroupTrace:
         bars = [bar for own in self.products for bar in own]
         edges = sorted({time for bar in bars for time in (bar.begin, bar.end)})
         found: list[Bar] = []
-        for begin, end in itertools.pairwise(edges):
+        for begin, end in pairwise(edges):
             now = [bar for bar in bars if bar.begin <= begin and end <= bar.end]
             state, tile = ("idle", -1) if not now else (now[0].state, now[0].tile)
             if len(now) > 1:
@@ -100,7 +100,11 @@ class WarpgroupTrace:
         return longer_than_0(_pairs(self.lines[c], "store", "stored", "store"))
 
     def own(self, c: int) -> tuple[Bar, ...]:
-        """What a consumer does or waits for; a store only if its products have ended."""
+        """What a consumer does or waits for; a store only if its products have ended.
+
+        "data": it waits for a stage to be full; "turn": for its turn; "none": no products are under
+        way, and what it does then, another lane tells or no event.
+        """
         line, products = self.lines[c], self.products[c]
         inside = {bar.begin for bar in self.stores(c) if _within(bar, products)}
         bars = [
@@ -110,12 +114,14 @@ class WarpgroupTrace:
             *_pairs(line, "awaits", "turn", "turn"),
         ]
         bars.sort(key=lambda bar: bar.begin)
-        waits = [
-            Bar("data", bar.tile, before.end, bar.begin)
-            for before, bar in itertools.pairwise(bars)
-            if bar.state in ("products", "second")
-        ]
-        return longer_than_0(sorted([*bars, *waits], key=lambda bar: bar.begin))
+        waits = dict(_waits(line))
+        between: list[Bar] = []
+        for before, bar in pairwise(bars):
+            found = waits.get(bar.tile) if bar.state in ("products", "second") else None
+            since = bar.begin if found is None else max(before.end, found)
+            between.append(Bar("none", -1, before.end, since))
+            between.append(Bar("data", bar.tile, since, bar.begin))
+        return longer_than_0(sorted([*bars, *between], key=lambda bar: bar.begin))
 
     def lanes(self, begin: int, end: int) -> Lanes:
         """(name, bars) of every lane, from `begin` to `end`, in cycles from `begin` on."""
@@ -169,7 +175,9 @@ class WarpgroupTrace:
         """Which consumer ends a gap, and what it does or waits for during most of it."""
         nexts = [(b.begin, c) for c in CONSUMERS for b in self.products[c] if b.begin >= gap.end]
         c = min(nexts)[1] if nexts else 0
-        during = _clipped(self.own(c), gap.begin, gap.end)
+        known = [bar for bar in self.own(c) if bar.state != "none"]
+        known += [bar for bar in self.stores(c) if bar not in known]
+        during = _clipped(known, gap.begin, gap.end)
         return c, max(during, key=lambda bar: bar.end - bar.begin, default=None)
 
     def window(self) -> tuple[int, int]:
@@ -182,7 +190,7 @@ class WarpgroupTrace:
 def _groups(c: int, line: Line) -> Iterator[_Group]:
     full: dict[int, int] = {}
     started: dict[int, int] = {}
-    for before, event in itertools.pairwise(line):
+    for before, event in pairwise(line):
         for one, of in (("full", full), ("started", started)):
             if before.kind == one:
                 of[before.number] = before.cycle
@@ -201,6 +209,13 @@ def _pairs(line: Line, first: str, second: str, state: str) -> Iterator[Bar]:
         if event.kind == second and begin is not None and begin.number == event.number:
             yield Bar(state, event.number, begin.cycle, event.cycle)
             begin = None
+
+
+def _waits(line: Line) -> Iterator[tuple[int, int]]:
+    """(k tile, since when its data were waited for), of those that were not there at once."""
+    for before, event in pairwise(line):
+        if event.kind == "full" and event.cycle - before.cycle >= AT_ONCE:
+            yield event.number, before.cycle
 
 
 def _within(bar: Bar, others: Sequence[Bar]) -> bool:

@@ -120,6 +120,8 @@ def _actor(kind: str, now: Bar, depth: int) -> str:
         return f"waits with {_k_tile(now.tile, depth)}, {end}"
     if now.state == "data":
         return f"waits for the data of {_k_tile(now.tile, depth)}, {end}"
+    if now.state == "none":
+        return f"has no products under way, {end}"
     if now.state == "turn":
         return f"waits for its turn, {end}"
     if now.state == "pack":

@@ -35,7 +35,7 @@ function ticks(scale, most) {
 // A k tile's number: within its tile of C, where the run says how many of them a tile has.
 function barText(bar, name, run, width) {
   if (bar.state === "idle") return width > 34 ? "idle" : "";
-  if (["wait", "queue", "pack", "both", "data", "turn"].includes(bar.state)) return "";
+  if (["wait", "queue", "pack", "both", "data", "turn", "none"].includes(bar.state)) return "";
   const shared = run.blocks > 1 && (PIPES.includes(name) || name === "copy path");
   const number = run.depth && bar.state !== "store" ? bar.tile % run.depth : bar.tile;
   const text = shared ? `${bar.block}:${bar.tile}` : String(number);

@@ -55,6 +55,8 @@ def warpgroup_figure(title: str, lanes: Lanes, total: int, of: str) -> Figure:
             if line := _LINES.get(bar.state):
                 axes.plot([bar.begin, bar.end], [i + 0.5] * 2, line, color=MUTED, linewidth=1)
                 continue
+            if bar.state == "none":
+                continue
             at, wide = (bar.begin, i + 0.08), bar.end - bar.begin
             axes.add_patch(Rectangle(at, wide, 0.84, linewidth=0.6, **_LOOK[bar.state]))
     note = f"Cycles {of}. Blue: consumer 0, brown: consumer 1; grey: C is stored."

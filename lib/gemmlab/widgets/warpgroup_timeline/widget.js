@@ -136,6 +136,8 @@ function mount(root, config, initial, changed) {
     if (!isRecorded() && before && before !== figures[0]) {
       stats[0].text.textContent += `, was ${before}`;
     }
+    // What the model says of itself, its picture and figures show; a recording has a day and a place.
+    reading.classList.toggle("gl-tl-hidden", !isRecorded());
     reading.textContent = isRecorded() ? config.recorded.reading : tellShared(run);
     shown = shownLanes(run, model.lanes, ring && !isRecorded());
     key.replaceChildren(...keyOf([...LOOKS, ...RING], shown));

@@ -39,6 +39,7 @@ function warpgroupText(kind, now, depth) {
     return kind === "consumer" ? `waits ${end}` : `waits with ${kTile(now.tile, depth)}, ${end}`;
   }
   if (now.state === "data") return `waits for the data of ${kTile(now.tile, depth)}, ${end}`;
+  if (now.state === "none") return `has no products under way, ${end}`;
   if (now.state === "turn") return `waits for its turn, ${end}`;
   if (now.state === "pack") return `packs the sums of tile ${now.tile}, ${end}`;
   if (now.state === "store") return `stores tile ${now.tile}, ${end}`;
