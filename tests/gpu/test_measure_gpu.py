@@ -17,13 +17,16 @@ from gemmlab.bench.timer import GpuTimer, Launch
 from gemmlab.core.errors import LaunchError, MeasurementError
 from gemmlab.evidence import merged_loads as merged
 from gemmlab.evidence.counters import COUNTED, counted_as
-from gemmlab.gpu import block_clock, cublaslt, probes
+from gemmlab.experiments.warpgroup_traces import trace_of
+from gemmlab.gpu import block_clock, cublaslt, event_clock, probes
+from gemmlab.gpu import requirements as needs
 from gemmlab.gpu.toolchain import find_ncu
 from gemmlab.measurements import metrics
 from gemmlab.record import ncu as counters
 from gemmlab.run.kernel import kernel
 from gemmlab.steps import registry
 from gemmlab.steps.spec import FAMILIES
+from gemmlab.steps.traced import EVENTS
 
 record = importlib.import_module("gemmlab.record")
 
@@ -103,6 +106,25 @@ def test_a_launch_that_nobody_reads_writes_no_clock():
         assert clock.of(plan).cycles > 0
     plan()  # its memory may be another tensor's
     torch.cuda.synchronize()
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_a_step_that_traces_is_right_and_its_clock_goes_on(name):
+    if needs.lacking(registry.program(name)):
+        pytest.skip("no wgmma")
+    step = kernel(name)
+    A, B = lab.matrices(4096, 4096, 4096, device="cuda", dtype="bfloat16")
+    C, right = torch.empty_like(A), step(A, B)
+    plan = step.launcher(A, B, C)
+    module = event_clock.load(step, "bf16")
+    blocks = event_clock.events_of(module, replace(plan, module=module))
+    assert torch.equal(C, right)
+    for lines in blocks:
+        part = trace_of(step, lines).middle(2)
+        assert 50 < part.percent <= 100
+        # No faster than the tensor cores can, which is how fast a trace takes them to be.
+        groups = 2 * part.depth * (1 if part.schedule == "ping-pong" else 2)
+        assert part.end - part.begin > 0.95 * groups * part.group
 
 
 def test_a_layer_of_weights_is_multiplied_as_it_lies():

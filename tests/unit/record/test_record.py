@@ -256,6 +256,23 @@ def test_a_section_that_fails_does_not_lose_the_others(on_a_gpu, monkeypatch):
     assert set(load(on_a_gpu).sections) == {"resources"}
 
 
+def test_traces_are_recorded_of_the_steps_that_have_events(on_a_gpu, monkeypatch):
+    asked = []
+
+    def measured(names):
+        asked.append(list(names))
+        return {"size": 4096, "steps": {name: {"note": "none"} for name in names}}
+
+    monkeypatch.setattr(record.warpgroup_traces, "measure", measured)
+    path = record.record(only=["traces"], family="wgmma")
+    assert asked == [["wgmma_05_persistent", "wgmma_08_order", "wgmma_13_ping_pong"]]
+    found = load(path)
+    assert set(found.digests("traces")) == set(asked[0])
+    assert found.section("traces")["environment"] == ENV
+    record.record(only=["traces"], kernels=["wgmma_06_cluster"], family="wgmma")
+    assert len(asked) == 1 and load(path) == found
+
+
 def test_counters_that_may_not_be_read_are_left_out_with_the_reason(on_a_gpu, monkeypatch):
     def refused(*_):
         raise MeasurementError("the driver lets only administrators read counters")

@@ -10,7 +10,7 @@ import pytest
 
 from gemmlab.core.errors import ArgumentError
 from gemmlab.core.paths import kernels_folder
-from gemmlab.gpu import build
+from gemmlab.gpu import build, event_clock
 from gemmlab.gpu.ptxas import parse
 from gemmlab.gpu.toolchain import FLAGS, compiler_lines, gencode, nvcc
 from gemmlab.layouts.warpgroups.events import KINDS
@@ -65,7 +65,10 @@ def test_a_step_without_events_is_refused():
 @pytest.mark.parametrize("name", EVENTS)
 def test_it_compiles_for_hopper_without_spills(name, tmp_path):
     source = tmp_path / "traced.cu"
-    source.write_text(traced(name, cuda_of(name)))
+    cpp, cuda = event_clock.texts(Program(registry.get(name)))
+    for function in ("events_clear", "events_read"):
+        assert f'm.def("{function}", &{function});' in cpp and f"int {function}(" in cuda
+    source.write_text(cuda)
     options = [*FLAGS, f"-I{kernels_folder()}", gencode("90a"), "-Xptxas=-v"]
     command = [nvcc(), *options, "-cubin", str(source), "-o", str(tmp_path / "traced.cubin")]
     done = subprocess.run(command, capture_output=True, text=True)
