@@ -131,6 +131,23 @@ def test_an_end_that_no_wait_has_seen_is_the_earliest_that_it_can_be():
     assert both.products[0][0].end == 800 + GROUP
 
 
+def test_an_end_beside_the_start_of_the_next_products_was_seen():
+    # The start of k tile 1 takes until those of k tile 0 have ended: the tensor cores were busy.
+    slow = trace("full 0 at 0, started 0 at 60, full 1 at 90, started 1 at 680, done 0 at 700, "
+                 "done 1 at 1250")  # fmt: skip
+    assert slow.products[0] == (Bar("products", 0, 0, 700), Bar("products", 1, 700, 1250))
+
+
+def test_a_gap_that_is_shorter_than_events_are_apart_is_not_told():
+    def with_gap(cycles: int):
+        at = 1000 + cycles
+        second = f"full 1 at {at}, started 1 at {at + 50}, done 1 at {at + 600}"
+        return trace(f"full 0 at 0, started 0 at 60, done 0 at 1000, {second}").cores
+
+    assert with_gap(63) == (Bar("products", 0, 0, 1063), Bar("products", 1, 1063, 1663))
+    assert with_gap(64)[1] == Bar("idle", -1, 1000, 1064)
+
+
 def test_the_tensor_cores_are_busy_while_either_has_products_under_way():
     found = trace(
         "full 0 at 0, started 0 at 50, full 1 at 60, started 1 at 90, done 0 at 600, "

@@ -8,11 +8,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from ...core.errors import MeasurementError
-from .events import CONSUMERS, PRODUCER, Line, clipped
+from .events import CONSUMERS, PRODUCER, Event, Line, clipped
 from .model import Bar, longer_than_0
 
-# Cycles between an event and the next one, if there is nothing to wait for in between. An end that
-# is found after so few was there before: nobody has seen when.
+# Fewer cycles than these lie between an event and the next one, if there is nothing to wait for in
+# between. An end that is found so soon may have been there before, and a gap so short is not told.
 AT_ONCE = 64
 _BESIDE = 8  # groups, in front of what counts and behind it
 Lanes = list[tuple[str, tuple[Bar, ...]]]
@@ -21,14 +21,15 @@ Lanes = list[tuple[str, tuple[Bar, ...]]]
 @dataclass(frozen=True)
 class _Group:
     """Products of a k tile, of one consumer: found full at `full`, committed at `started`, found
-    finished at `seen`, after a wait or `at_once`."""
+    finished at `seen`. unseen: they may have ended while the consumer waited for data or stored.
+    """
 
     consumer: int
     tile: int
     full: int
     started: int
     seen: int
-    at_once: bool
+    unseen: bool
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class WarpgroupTrace:
     a tile to that of a later one; events lie before and behind it, so that it is whole.
 
     Products are under way from when their stage was found full, or those before have ended, until a
-    wait has found them finished: a little later than they were. Where a wait returned at once,
-    products that were started earlier have ended, and `group` cycles later these have, at the
-    earliest; that is taken as their end.
+    wait has found them finished: a little later than they were. Where the consumer waited for data
+    or stored meanwhile, and the wait returned at once, nobody has seen their end: it is taken to be
+    as early as can be, `group` cycles after they or those that were started earlier let it begin.
     """
 
     schedule: str
@@ -62,7 +63,7 @@ class WarpgroupTrace:
             c = one.consumer
             begin = max(one.full, ends[c])
             end = one.seen
-            if one.at_once:
+            if one.unseen:
                 end = min(end, max(begin, ends[1 - c]) + self.group)
             ends[c] = max(begin, end)
             bars[c].append(Bar("second" if c else "products", one.tile, begin, ends[c]))
@@ -76,13 +77,13 @@ class WarpgroupTrace:
         found: list[Bar] = []
         for begin, end in pairwise(edges):
             now = [bar for bar in bars if bar.begin <= begin and end <= bar.end]
-            state, tile = ("idle", -1) if not now else (now[0].state, now[0].tile)
-            if len(now) > 1:
-                state, tile = "both", -1
-            if found and (found[-1].state, found[-1].tile) == (state, tile):
-                found[-1] = replace(found[-1], end=end)
+            last = found[-1] if found else None
+            one = _core(now, begin, end)
+            too_short = one.state == "idle" and end - begin < AT_ONCE
+            if last and (too_short or (last.state, last.tile) == (one.state, one.tile)):
+                found[-1] = replace(last, end=end)
             else:
-                found.append(Bar(state, tile, begin, end))
+                found.append(one)
         return tuple(found)
 
     @property
@@ -187,17 +188,29 @@ class WarpgroupTrace:
         return max(0, at - 8 * self.group), min(at + 16 * self.group, self.end)
 
 
+def _core(now: Sequence[Bar], begin: int, end: int) -> Bar:
+    """What the tensor cores do while these products are under way."""
+    if not now:
+        return Bar("idle", -1, begin, end)
+    if len(now) > 1:
+        return Bar("both", -1, begin, end)
+    return Bar(now[0].state, now[0].tile, begin, end)
+
+
 def _groups(c: int, line: Line) -> Iterator[_Group]:
     full: dict[int, int] = {}
     started: dict[int, int] = {}
-    for before, event in pairwise(line):
-        for one, of in (("full", full), ("started", started)):
-            if before.kind == one:
-                of[before.number] = before.cycle
-        k = event.number
-        if event.kind == "done" and k in full and k in started:
-            at_once = event.cycle - before.cycle < AT_ONCE
-            yield _Group(c, k, full[k], started[k], event.cycle, at_once)
+    hidden: dict[int, bool] = {}  # of products under way: whether they may have ended unseen
+    for before, event in pairwise([Event("", -1, 0), *line]):
+        k, at_once = event.number, event.cycle - before.cycle < AT_ONCE
+        if event.kind in ("stored", "full") and not at_once:
+            hidden = dict.fromkeys(hidden, True)
+        if event.kind == "full":
+            full[k] = event.cycle
+        elif event.kind == "started" and k in full:
+            started[k], hidden[k] = event.cycle, False
+        elif event.kind == "done" and k in started:
+            yield _Group(c, k, full[k], started[k], event.cycle, hidden.pop(k) and at_once)
 
 
 def _pairs(line: Line, first: str, second: str, state: str) -> Iterator[Bar]:

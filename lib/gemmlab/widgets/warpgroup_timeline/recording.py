@@ -58,9 +58,10 @@ class Recording:
             "The build that writes these times down took "
             f"{_longer(found.longer)} than the one that is timed.",
             "Products are under way from when their data are there, or those before have ended, "
-            "until a wait has found them finished, which is a little later than they were. A wait "
-            f"that returned within {AT_ONCE} cycles has not seen their end: then it is taken as "
-            "early as the tensor cores allow.",
+            "until a wait has found them finished, which is a little later than they were. Where a "
+            "consumer waited for data or stored meanwhile, nobody may have seen their end: then it "
+            "is taken as early as the tensor cores allow. Gaps of fewer than "
+            f"{AT_ONCE} cycles are not told.",
             "A store ends here when its copies are started; when they are done, no event tells.",
         ]
 
