@@ -232,7 +232,7 @@ def test_a_recording_and_the_model_are_switched_by_keyboard_and_by_mouse(recorde
     page = recorded_page.page
     stored, late = (page.locator(".gl[data-widget]").nth(i) for i in (0, 1))
     words = stored.locator(".gl-tl-reading")
-    expect(words).to_contain_text("recorded of wgmma_05_persistent on an H200, 2026-11-29")
+    expect(words).to_contain_text("wgmma_05_persistent on the H200, recorded on 2026-11-29")
     expect(stored.locator(".gl-tl-stat").first).to_contain_text("99.3 %")
     expect(stored.locator(".gl-tl-main .gl-tl-both").first).to_be_visible()
     expect(stored.locator(".gl-tl-main .gl-tl-idle")).to_have_count(1)
@@ -245,7 +245,7 @@ def test_a_recording_and_the_model_are_switched_by_keyboard_and_by_mouse(recorde
     expect(stored.get_by_label("Schedule")).to_be_visible()
     expect(stored.locator("summary", has_text="The recording")).to_be_hidden()
     stored.locator("label.gl-seg", has_text="recorded").click()
-    expect(words).to_contain_text("recorded of")
+    expect(words).to_contain_text("recorded on")
     chart = stored.get_by_role("slider", name="Time")
     chart.focus()
     page.keyboard.press("End")

@@ -57,7 +57,7 @@ def traces(monkeypatch):
 def test_a_recorded_trace_is_told_and_drawn(traces, schedule, percent, said):
     widget = WarpgroupTimeline(schedule, recorded=True, caption="What is it?")
     words = widget.summary()
-    assert "on an H200, 2026-11-29, M = N = K = 4,096. In 13" in words or schedule == "ping-pong"
+    assert "on the H200, recorded on 2026-11-29 at M = N = K = 4096. In " in words
     assert f"2 tiles of 64 k tiles, products are under way for {percent} %" in words
     assert words.endswith(said), words
     lanes = [name for name, _ in widget.config["recorded"]["lanes"]]

@@ -103,7 +103,7 @@ class WarpgroupTimeline(Widget):
     def figure(self) -> Figure:
         """The lanes, drawn for 390 pixels."""
         if shown := self._shown:
-            return warpgroup_figure(shown.title, shown.lanes, shown.total, f"on an {shown.gpu}")
+            return warpgroup_figure(shown.title, shown.lanes, shown.total, f"of the {shown.gpu}")
         run = self.run
         title = f"{SCHEDULES[run.schedule]}: tensor cores busy {run.percent} %"
         return warpgroup_figure(title, run.lanes(), run.total, "of a model")

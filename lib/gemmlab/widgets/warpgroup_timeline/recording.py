@@ -41,8 +41,8 @@ class Recording:
         found = self._found
         name, day = SCHEDULES[found.trace.schedule], str(found.environment.get("date"))[:10]
         said = (
-            f"{name[0].upper()}{name[1:]}: recorded of {self.step} on an {self.gpu}, {day}, "
-            f"M = N = K = {found.size:,}. {describe_trace(found.trace)}"
+            f"{name[0].upper()}{name[1:]}: {self.step} on the {self.gpu}, recorded on {day} at "
+            f"M = N = K = {found.size}. {describe_trace(found.trace)}"
         )
         return " ".join(filter(None, (said, found.warning)))
 
