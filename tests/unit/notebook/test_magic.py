@@ -545,7 +545,8 @@ _ADDRESS = "; the address is asked for, and this is what stands there: write & b
     ],
 )
 def test_a_ptx_function_that_is_called_in_another_way_is_told_how(line, hint):
-    headers = "".join(f"#include <ptx/{h}.cuh>\n" for h in ("cp_async", "smem", "mbarrier"))
+    names = ("ptx/cp_async.cuh", "ptx/smem.cuh", "ptx/mbarrier.cuh", "cuda_fp16.h")
+    headers = "".join(f"#include <{name}>\n" for name in names)
     body = (
         f"{headers}__global__ void mine(const float* A, const float* B, float* C, int M, int N, "
         f"int K) {{\n  __shared__ float s[32];\n  __shared__ uint64_t full;\n  {line}\n}}\n"
