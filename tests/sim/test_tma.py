@@ -153,6 +153,7 @@ MISTAKES = {
     "tma_underflow": (("bad-argument", "here", None), "that no phase expects"),
     "tma_expect_half": (("read-before-wait", "here", "there"), "wait for the copy"),
     "tma_no_full_wait": (("read-before-wait", "here", "there"), "wait for the copy"),
+    "tma_one_waits": (("read-before-wait", "here", "there"), "wait for the copy"),
     "tma_no_empty_wait": (("overwrite-before-release", "here", "there"), "release it"),
     "tma_no_init_fence": (("missing-fence", "here", "there"), "call fence_mbarrier_init()"),
     "tma_no_proxy_fence": (("missing-fence", "here", "there"), "call fence_proxy_async()"),

@@ -62,7 +62,7 @@ def check(
     given = "at the shapes given" if shapes else "in the precisions given" if precisions else ""
     findings = _findings(handle, runner, backend)
     found = (runner.cases, findings, covered.words(), (*runner.left_out, *left))
-    return CheckReport(handle.title, backend, *found, given=given)
+    return CheckReport(handle.title, backend, *found, given=given, tile=handle.spec.tile)
 
 
 def _findings(handle: Kernel, runner: Runner, backend: str) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ class CheckReport(Shown):
     """All cases of one step on one backend, and what the simulator found besides wrong values.
 
     coverage: what was run, in words. lacks: what should have been run and was not. given: what the
-    caller chose, "at the shapes given": the verdict covers only these.
+    caller chose, "at the shapes given": the verdict covers only these. tile: of the kernel.
     """
 
     kernel: str
@@ -71,6 +71,7 @@ class CheckReport(Shown):
     coverage: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
     given: str = ""
+    tile: Shape = (1, 1, 1)
 
     @property
     def verdict(self) -> str:
@@ -120,7 +121,7 @@ class CheckReport(Shown):
         )
 
     def _items(self) -> list[str]:
-        wrong = [*grouped(self.cases), told_apart(self.cases)]
+        wrong = [*grouped(self.cases), told_apart(self.cases, self.tile)]
         return [f"  {item}" for item in (*self.findings, *filter(None, wrong), *self.lacks)]
 
 
@@ -140,13 +141,13 @@ def grouped(cases: Iterable[Case]) -> list[str]:
     return [f"{group[0]}{_and_more(group)}" for group in alike.values()]
 
 
-def told_apart(cases: Iterable[Case]) -> str:
-    """What tells the right shapes from the wrong ones; "" if nothing does."""
+def told_apart(cases: Iterable[Case], tile: Shape) -> str:
+    """What tells the right shapes from the wrong ones; "" if nothing does. tile: of the kernel."""
     shapes: dict[bool, set[Shape]] = {True: set(), False: set()}
     for case in cases:
         if case.alpha != 0:  # else no product counts
             shapes[not case.problem].add((case.M, case.N, case.K))
-    return separated(shapes[True], shapes[False])
+    return separated(shapes[True], shapes[False], tile)
 
 
 def _and_more(group: list[Case]) -> str:

@@ -18,6 +18,7 @@ from ..sim.module import SMS, SimModule
 from ..sim.unset import unset_variable
 from .compare import Problem, describe, problem
 from .coverage import Done
+from .k_tiles import k_tiles_in
 from .plan import Run
 from .report import Case
 
@@ -130,6 +131,9 @@ class Runner:
         said = describe(self._handle.spec, given, error, run.config)
         if said and self._backend == "sim":
             self._look_for_unset(run, given)
+        depth = self._handle.spec.tile_of(run.config)[2]
+        if largest > 1 and (why := k_tiles_in(given, run.factors[0], depth)):
+            said += f"; {why}"
         return _case(run, largest, said or self._other_bits(run, given))
 
     def _look_for_unset(self, run: Run, given: Problem) -> None:

@@ -236,7 +236,9 @@ def _refuse_wrong(report: CheckReport, findings: tuple[str, ...], where: str) ->
     what = what if bad else f"the values come out right {where}, but it finds"
     shown, hidden = findings[: _SHOWN - 1], len(findings[_SHOWN - 1 :])
     more = f"and {hidden} more finding{'s' * (hidden > 1)}" if hidden else ""
-    more = more if findings else told_apart(report.cases)  # a finding has a line, which says more
+    more = (
+        more if findings else told_apart(report.cases, report.tile)
+    )  # a finding has a line, which says more
     raise NotYetError(f"{what}:", *shown, *grouped(bad)[:1], *filter(None, [more]))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
 from pathlib import Path
 
-from ..core.paths import kernels_folder, repository_root
+from ..core.paths import repository_root
 from .compose import Draft
+from .remedies import remedy
 
 MOST = 8  # errors shown: later ones are mostly consequences
 
@@ -21,10 +21,8 @@ _KIND = re.compile(r"^(?P<kind>fatal error|error|warning|note)(?: ?#[\w-]+)?: (?
 _NOWHERE = re.compile(r"^At end of source: error: (?P<text>.+)")
 _PTXAS = re.compile(r"^ptxas (?:error|fatal)\s*: (?P<text>.+)")
 _REQUIRED = re.compile(r"\s*(?:recursively )?required (?:from|by) ")
-# g++: 'x' was not declared   nvcc: identifier "x" is undefined
-_UNDECLARED = re.compile(r"'(\w+)' was not declared|identifier \"(\w+)\" is undefined")
+_OURS = re.compile(r" \{aka 'gemmlab_sim::[^']*'\}")  # what a type of CUDA's is in the simulator
 _COPY = re.compile(r".*/variants/[^/]+/(?=kernels/)")  # a cell's own copy of the repository
-_FUNCTION = re.compile(r"__device__ __forceinline__ [\w ]+?[ *](\w+)\(")
 _REDUCES = "the comparison reduces to"
 
 
@@ -66,27 +64,13 @@ def _entry(line: str, path: Path, draft: Draft) -> tuple[str, str, str] | None:
     kind = _KIND.match(match["rest"])
     if kind and kind["kind"] in ("warning", "note"):
         return None
-    text = kind["text"] if kind else match["rest"]
+    text = _OURS.sub("", kind["text"] if kind else match["rest"])
     number = int(match["nvcc"] or match["gxx"])
     if Path(match["file"]).name == path.name:
         lines = draft.text.splitlines()
         code = lines[number - 1].strip() if number <= len(lines) else ""
-        return draft.origins.place(number), text + _header_for(text), code
+        return draft.origins.place(number), text + remedy(text, code), code
     if Path(match["file"]).name in ("unit.cpp", "cuda.cu", "kernel.cu"):
         return "the end of the file", text, ""  # the file that includes the kernel's
     file = _COPY.sub("", match["file"]).removeprefix(f"{repository_root()}/")
     return f"{os.path.normpath(file)}:{number}", text, ""
-
-
-def _header_for(text: str) -> str:
-    """What to include for a PTX function that a compiler does not know; "" for other errors."""
-    found = _UNDECLARED.search(text)
-    header = _ptx_headers().get(found[1] or found[2]) if found else None
-    return f"; write #include <ptx/{header}> above the kernel" if header else ""
-
-
-@cache
-def _ptx_headers() -> dict[str, str]:
-    """By function, the header of kernels/ptx that has it."""
-    files = sorted((kernels_folder() / "ptx").glob("*.cuh"))
-    return {name: file.name for file in files for name in _FUNCTION.findall(file.read_text())}

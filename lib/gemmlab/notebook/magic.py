@@ -64,14 +64,32 @@ class KernelMagics(Magics):
     @argument("name", help="the variable that the kernel becomes")
     @argument("--like", metavar="STEP", help="the step that it is a version of")
     @argument("--block", type=_sizes(2, 1), metavar="X,Y", help="threads of a block, as 16x16")
-    @argument("--tile", type=_sizes(3, 2), metavar="BM,BN,BK", help="elements of a block's tile")
+    @argument(
+        "--tile",
+        type=_sizes(3, 2),
+        metavar="BM,BN,BK",
+        help="rows and columns of C of a block, and the depth of its k tiles",
+    )
     @argument("--thread-tile", type=_sizes(2), metavar="TM,TN", help="elements of C of a thread")
     @argument("--threads", type=_number, metavar="N", help="threads of a block")
     @argument(
-        "--multiple-of", type=_sizes(3), metavar="M,N,K", help="what M, N, K are multiples of"
+        "--multiple-of",
+        type=_sizes(3),
+        metavar="M,N,K",
+        help="what M, N, K are multiples of: the kernel is run with no other sizes",
     )
-    @argument("--alignment", type=_number, metavar="BYTES", help="of A, B and C")
-    @argument("--precisions", type=_names, metavar="NAMES", help="such as fp32")
+    @argument(
+        "--alignment",
+        type=_number,
+        metavar="BYTES",
+        help="A, B and C begin at multiples of so many bytes, as 16 for copies of 16 bytes and TMA",
+    )
+    @argument(
+        "--precisions",
+        type=_names,
+        metavar="NAMES",
+        help="the types of A and B, and of C if it has another, as fp32 or fp16_fp32",
+    )
     @argument("--min-arch", type=_number, metavar="N", help="such as 80 for compute capability 8.0")
     @cell_magic
     def kernel(self, line: str, cell: str) -> Built:

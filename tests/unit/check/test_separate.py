@@ -61,6 +61,21 @@ def test_the_property_that_separates_shapes(right, wrong, says):
     assert says in found and bool(found) == bool(says)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ([(64, 64, 16)], [(128, 64, 64), (64, 192, 32)], "one k tile (K is 16 or less), and wrong"),
+        ([(64, 64, 16), (128, 64, 64)], [(64, 192, 32)], "one column of tiles (N is 64 or less)"),
+        ([(64, 64, 16), (64, 192, 32)], [(128, 64, 64)], "one row of tiles (M is 64 or less)"),
+        ([(64, 192, 64)], [(128, 192, 64), (64, 192, 16)], ""),
+    ],
+)
+def test_one_tile_is_told_from_several_by_one_shape_of_each(right, wrong, says):
+    found = separated(set(right), set(wrong), (64, 64, 16))
+    assert says in found and bool(found) == bool(says)
+    assert not separated(set(right), set(wrong))  # a tile of one element says nothing
+
+
 def test_a_report_says_it_below_the_wrong_cases():
     both = cases([(8, 8, 4), (9, 7, 12)], [(8, 8, 1), (9, 8, 6)])
     assert repr(CheckReport("k", "sim", both)).endswith("and wrong at all 2 where it is not")

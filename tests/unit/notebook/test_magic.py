@@ -25,6 +25,7 @@ from gemmlab.notebook import below, magic, stale
 from gemmlab.notebook import cell as handmade
 from gemmlab.notebook.compose import compose
 from gemmlab.notebook.diagnostics import translate
+from gemmlab.notebook.remedies import remedy
 from gemmlab.run.kernel import Kernel
 from gemmlab.steps import registry
 
@@ -518,3 +519,71 @@ def test_an_unknown_ptx_function_is_told_its_header(line, header):
         handmade.make("mine", body, None, {"block": (32, 8)})
     hint = f"; write #include <ptx/{header}> above the kernel"
     assert (hint in str(error.value)) if header else ("#include" not in str(error.value))
+
+
+_WAIT = (
+    "; N of cp_async_wait stands between < and > and is a constant, as in cp_async_wait<0>(). No "
+    "variable can stand there"
+)
+_SHARED = "takes an address in shared memory as a number, not as a pointer: write smem_addr(...)"
+_ADDRESS = "; the address is asked for, and this is what stands there: write & before it"
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("cp_async_wait(0);", _WAIT),
+        ("cp_async_wait<M>();", _WAIT),
+        ("cp_async_ca(smem_addr(s), A);", "; BYTES of cp_async_ca stands between < and > and is"),
+        ("cp_async_cg(&s[4], A);", f"; cp_async_cg {_SHARED}"),
+        ("mbarrier_wait(&full, 0);", f"; mbarrier_wait {_SHARED}"),
+        ("mbarrier_wait((__half*)s, 0);", f"; mbarrier_wait {_SHARED}"),
+        ("cp_async_cg(smem_addr(s[4]), A);", _ADDRESS),
+        ("cp_async_cg(smem_addr(s), A[4]);", _ADDRESS),
+        ("float* x = A[0];", ""),
+        ("const uint32_t x = &s[0];", ""),
+    ],
+)
+def test_a_ptx_function_that_is_called_in_another_way_is_told_how(line, hint):
+    names = ("ptx/cp_async.cuh", "ptx/smem.cuh", "ptx/mbarrier.cuh", "cuda_fp16.h")
+    headers = "".join(f"#include <{name}>\n" for name in names)
+    body = (
+        f"{headers}__global__ void mine(const float* A, const float* B, float* C, int M, int N, "
+        f"int K) {{\n  __shared__ float s[32];\n  __shared__ uint64_t full;\n  {line}\n}}\n"
+    )
+    with pytest.raises(BuildError) as error:
+        handmade.make("mine", body, None, {"block": (32, 8)})
+    said = str(error.value)
+    assert "gemmlab_sim" not in said
+    assert (
+        hint in said
+        if hint
+        else not any(
+            words in said for words in ("takes an address", "is asked for", "is a constant")
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "hint"),
+    [
+        ('no instance of function template "cp_async_wait" matches', "cp_async_wait(0);", _WAIT),
+        (
+            'argument of type "float *" is incompatible with parameter of type "uint32_t" (aka ...',
+            "cp_async_cg(&s[4], A);",
+            _SHARED,
+        ),
+        (
+            'argument of type "float" is incompatible with parameter of type "const void *"',
+            "cp_async_cg(smem_addr(s[4]), A);",
+            _ADDRESS,
+        ),
+        (
+            'no suitable conversion function from "const CUtensorMap" to "const CUtensorMap *"',
+            "tma_load_2d(smem_addr(s), map, bar, 0, 0);",
+            _ADDRESS,
+        ),
+    ],
+)
+def test_nvcc_says_the_same_in_other_words(words, code, hint):
+    assert hint in remedy(words, code)
