@@ -75,3 +75,25 @@ def test_a_loop_that_ends_by_itself_is_no_deadlock(trace):
 def test_a_wait_that_the_host_ends_leaves_the_run_incomplete():
     report = run("crossed", "well")
     assert (report.status, list(report.findings)) == (3, [])
+
+
+def test_a_flag_between_two_fences_orders_two_warps():
+    report = run("message", "yy")
+    assert (report.status, report.output) == (0, "15\n")
+
+
+@pytest.mark.parametrize(
+    ("fences", "advice"), [("ny", "__syncthreads()"), ("yn", "no fence follows")]
+)
+def test_a_flag_without_one_of_the_fences_orders_nothing(fences, advice):
+    races = {found.line: found for found in run("message", fences).findings}
+    for mark in ("volatile data", "atomic data"):
+        found = races[line_of(mark)]
+        assert (found.kind, advice in found.message) == ("race", True)
+
+
+def test_a_lock_orders_its_owners_if_they_fence():
+    assert run("sums", "well").status == 0
+    found = run("sums").findings
+    assert {f.line for f in found} == {line_of("shared sum"), line_of("global sum")}
+    assert {f.kind for f in found} == {"race"}

@@ -42,7 +42,7 @@ def broken():
     "name",
     [
         *("host_api", "inline_ptx", "groups", "grids", "foreign", "textures", "wmma_types"),
-        *("cluster_arrive", "graphs", "on_device"),
+        *("cluster_arrive", "graphs", "captures", "on_device"),
     ],
 )
 def test_correct_programs_are_clean(name):

@@ -81,6 +81,45 @@ __global__ void ends(int* out) {
   if (threadIdx.x == 0) out[0] = looks + most;
 }
 
+// One warp hands another a value in shared memory, by a flag; of the two fences one may be missing.
+__global__ void message(int* out, bool releases, bool acquires) {
+  __shared__ volatile int flag;
+  __shared__ int counted, data[2];
+  if (threadIdx.x == 0) flag = counted = 0;
+  __syncthreads();
+  if (threadIdx.x == 32) {
+    data[0] = 7;  // [volatile data]
+    if (releases) __threadfence_block();
+    flag = 1;
+    data[1] = 8;  // [atomic data]
+    if (releases) __threadfence_block();
+    atomicExch(&counted, 1);
+  } else if (threadIdx.x == 0) {
+    while (flag == 0) {
+    }
+    if (acquires) __threadfence_block();
+    out[0] = data[0];
+    while (atomicAdd(&counted, 0) == 0) {
+    }
+    if (acquires) __threadfence_block();
+    out[0] += data[1];
+  }
+}
+
+// A sum under a lock in shared memory, and one in global memory.
+__global__ void locked_sums(int* out, bool fences) {
+  __shared__ int lock, sum;
+  if (threadIdx.x == 0) lock = sum = 0;
+  __syncthreads();
+  while (atomicCAS(&lock, 0, 1) != 0) {
+  }
+  if (fences) __threadfence();
+  sum += 1;              // [shared sum]
+  out[blockIdx.x] += 1;  // [global sum]
+  if (fences) __threadfence();
+  atomicExch(&lock, 0);
+}
+
 // Each block waits for the other's flag before it sets its own.
 __global__ void crossed(volatile int* flags, int* out) {
   if (threadIdx.x) return;
@@ -105,6 +144,8 @@ int main(int count, char** words) {
   if (is("lock")) lock<<<3, 32>>>(out, well);
   if (is("counts")) counts<<<1, 32>>>(out);
   if (is("ends")) ends<<<1, 64>>>(out);
+  if (is("message")) message<<<1, 64>>>(out, words[2][0] == 'y', words[2][1] == 'y');
+  if (is("sums")) locked_sums<<<2, 64>>>(out, well);
   if (is("crossed")) crossed<<<2, 32>>>(flags, out);
   if (is("crossed") && well) flags[0] = 1;
   cudaDeviceSynchronize();

@@ -54,9 +54,15 @@ def _race_read_write(row: RawFinding, line: str, other: str) -> str:
             f"{line} reads shared memory that another thread writes there, and no barrier orders "
             "the two; read into a register, then __syncthreads(), then write"
         )
+    what = f"{line} writes shared memory that {other} reads in another thread, and"
+    if row.number[0]:
+        return (
+            f"{what} a flag has told of the write, but no fence follows it; call "
+            "__threadfence_block() after the loop that polls the flag, before the read"
+        )
     return (
-        f"{line} writes shared memory that {other} reads in another thread, and no barrier orders "
-        "the two; put __syncthreads() between them, and at the end of a loop that holds both"
+        f"{what} no barrier orders the two; put __syncthreads() between them, and at the end of a "
+        "loop that holds both"
     )
 
 

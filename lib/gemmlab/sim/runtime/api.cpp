@@ -253,7 +253,7 @@ void sim_syncthreads(int line) {
 void sim_threadfence() {
   sim::Fiber& fiber = *sim::running_fiber();
   sim::Worker& worker = *fiber.worker;
-  if (worker.launch().traced) worker.globals().fence(fiber);
+  if (worker.launch().traced && worker.globals().fence(fiber)) worker.races().forget_calm();
   worker.cluster().offer_turn();
 }
 

@@ -53,21 +53,31 @@ struct CUgraph_st {
 };
 
 namespace gemmlab_sim {
-// A capture under way. last: by stream, the nodes that its next one comes after.
+// A capture under way. origin: the stream that it began in. last: by stream, the nodes that its
+// next one comes after. is_own: the graph was made for it.
 struct Capture {
   cudaGraph_t graph;
+  cudaStream_t origin;
   std::map<cudaStream_t, std::vector<cudaGraphNode_t>> last;
   unsigned long long number;
+  bool is_relaxed, is_own, is_valid = true;
 };
-// Where an event stands in a capture, if one has recorded it.
+// All that are under way.
+inline std::vector<Capture*>& captures() {
+  static std::vector<Capture*> all;
+  return all;
+}
+// Where an event stands in a capture, if one has recorded it last.
 struct Captured {
   std::weak_ptr<Capture> capture = {};
   std::vector<cudaGraphNode_t> after = {};
+  bool is_captured = false;
 };
 }  // namespace gemmlab_sim
 
 struct CUstream_st {
   std::shared_ptr<gemmlab_sim::Capture> capture;
+  bool is_blocking = true;  // the default stream waits for it
 };
 
 // Streams that need not be made.
@@ -78,6 +88,8 @@ inline const cudaStream_t cudaStreamPerThread = reinterpret_cast<cudaStream_t>(2
 #define cudaStreamFireAndForget (reinterpret_cast<cudaStream_t>(4))
 
 namespace gemmlab_sim {
+
+inline cudaError_t may_use(cudaStream_t stream);
 
 // Of a stream that a kernel has made: there are no objects of the host's on the device.
 inline cudaStream_t stream_of_device() { return reinterpret_cast<cudaStream_t>(8); }
@@ -101,7 +113,7 @@ inline cudaGraphNode_t record(Capture& capture, cudaStream_t stream, cudaGraphNo
 inline bool captures_event(cudaStream_t stream, Captured& event) {
   event = {};
   if (!capture_of(stream)) return false;
-  event = {stream->capture, stream->capture->last[stream]};
+  event = {stream->capture, stream->capture->last[stream], true};
   return true;
 }
 
@@ -118,6 +130,8 @@ inline void wait_in_capture(cudaStream_t stream, const Captured& event) {
 // Does it now, or once the graph is launched that the stream captures.
 template <class Task>
 cudaError_t in_stream(cudaStream_t stream, cudaGraphNodeType type, Task task) {
+  if (sim_on_device()) return task();
+  if (const cudaError_t error = may_use(stream)) return error;
   if (Capture* capture = capture_of(stream)) {
     record(*capture, stream, type, task);
     return cudaSuccess;
@@ -135,6 +149,8 @@ cudaError_t launch_now(SimLaunch launch, C& call) {
 
 template <class C>
 cudaError_t launch_in(cudaStream_t stream, const SimLaunch& launch, C& call) {
+  if (sim_on_device()) return launch_now(launch, call);
+  if (const cudaError_t error = may_use(stream)) return error;
   if (!capture_of(stream)) return launch_now(launch, call);
   return in_stream(stream, cudaGraphNodeTypeKernel,
                    [launch, call]() mutable { return launch_now(launch, call); });

@@ -67,7 +67,7 @@ inline std::shared_ptr<GraphMemory> graph_memory(size_t bytes, const char* file,
 
 template <class T>
 cudaError_t allocate_in(cudaStream_t stream, T** memory, size_t bytes, const char* file, int line) {
-  if (!capture_of(stream)) return allocate(memory, bytes, false, file, line);
+  if (!capture_of(stream)) return allocate_now(memory, bytes, false, file, line);
   const auto made = graph_memory(bytes, file, line);
   if (!made) return cudaErrorMemoryAllocation;
   *memory = static_cast<T*>(made->address);

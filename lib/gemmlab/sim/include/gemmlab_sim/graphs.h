@@ -2,6 +2,8 @@
 // the other, each after those that it depends on; what nothing orders runs in the order in which
 // it was added, and that something is missing between two nodes is not found.
 #pragma once
+#include <algorithm>
+
 #include "graph_conditions.h"
 
 // ---- capture ----
@@ -21,38 +23,68 @@ enum cudaStreamUpdateCaptureDependenciesFlags : int {
 };
 
 namespace gemmlab_sim {
-inline cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, Nodes after) {
-  static unsigned long long captures = 0;
+inline cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph, Nodes after,
+                                 cudaStreamCaptureMode mode) {
+  static unsigned long long number = 0;
   if (!is_made(stream))
-    return as_error(sim_refuse(cudaErrorStreamCaptureUnsupported,
-                               "the default stream cannot be captured; make one with "
-                               "cudaStreamCreate"));
-  stream->capture =
-      std::make_shared<Capture>(Capture{graph, {{stream, std::move(after)}}, ++captures});
+    return refused(cudaErrorStreamCaptureUnsupported,
+                   "the default stream cannot be captured; make one with cudaStreamCreate");
+  if (capture_of(stream))
+    return refused(cudaErrorIllegalState,
+                   "the stream captures already; end that with cudaStreamEndCapture first");
+  const bool is_own = !graph, is_relaxed = mode == cudaStreamCaptureModeRelaxed;
+  if (is_own) graph = new CUgraph_st();
+  stream->capture = std::make_shared<Capture>(
+      Capture{graph, stream, {{stream, std::move(after)}}, ++number, is_relaxed, is_own});
+  captures().push_back(stream->capture.get());
   return cudaSuccess;
+}
+
+// Whether the capture may end in the stream.
+inline cudaError_t may_end(Capture& capture, cudaStream_t stream) {
+  if (stream != capture.origin)
+    return invalidated(capture, cudaErrorStreamCaptureUnmatched,
+                       "the capture did not begin in this stream; end it in the stream of "
+                       "cudaStreamBeginCapture");
+  if (!capture.is_valid) return refused_for_invalid();
+  if (is_joined(capture)) return cudaSuccess;
+  return refused(cudaErrorStreamCaptureUnjoined,
+                 "a stream has joined the capture, and the stream that it began in does not wait "
+                 "for its last work; record an event there, and let this one wait for it "
+                 "(cudaStreamWaitEvent) before cudaStreamEndCapture");
 }
 }  // namespace gemmlab_sim
 
-inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-  return gemmlab_sim::begin_capture(stream, new CUgraph_st(), {});
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+  return gemmlab_sim::begin_capture(stream, nullptr, {}, mode);
 }
 inline cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
                                                  const cudaGraphNode_t* after,
                                                  const cudaGraphEdgeData*, size_t count,
-                                                 cudaStreamCaptureMode) {
-  return gemmlab_sim::begin_capture(stream, graph, gemmlab_sim::Nodes(after, after + count));
+                                                 cudaStreamCaptureMode mode) {
+  if (!graph || (count && !after)) return cudaErrorInvalidValue;
+  return gemmlab_sim::begin_capture(stream, graph, gemmlab_sim::Nodes(after, after + count), mode);
 }
-// It ends for all streams that have taken part.
+// It ends for all streams that have taken part; without a graph if it was invalidated.
 inline cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  if (!gemmlab_sim::capture_of(stream)) return cudaErrorIllegalState;
+  if (graph) *graph = nullptr;
+  if (!gemmlab_sim::capture_of(stream))
+    return gemmlab_sim::refused(cudaErrorIllegalState, "the stream does not capture");
   const auto capture = stream->capture;
-  if (graph) *graph = capture->graph;
+  const cudaError_t error = gemmlab_sim::may_end(*capture, stream);
+  if (error == cudaErrorStreamCaptureUnmatched) return error;
+  auto& all = gemmlab_sim::captures();
+  all.erase(std::find(all.begin(), all.end(), capture.get()));
   for (const auto& [one, last] : capture->last) one->capture.reset();
-  return cudaSuccess;
+  if (error && capture->is_own) delete capture->graph;
+  if (!error && graph) *graph = capture->graph;
+  return error;
 }
 inline cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  *status =
-      gemmlab_sim::capture_of(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  const gemmlab_sim::Capture* capture = gemmlab_sim::capture_of(stream);
+  *status = !capture            ? cudaStreamCaptureStatusNone
+            : capture->is_valid ? cudaStreamCaptureStatusActive
+                                : cudaStreamCaptureStatusInvalidated;
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
@@ -80,7 +112,7 @@ inline cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptu
 inline cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
                                                        size_t count, unsigned flags) {
   gemmlab_sim::Capture* const capture = gemmlab_sim::capture_of(stream);
-  if (!capture) return cudaErrorIllegalState;
+  if (!capture) return gemmlab_sim::refused(cudaErrorIllegalState, "the stream does not capture");
   gemmlab_sim::Nodes& last = capture->last[stream];
   if (flags == cudaStreamSetCaptureDependencies) last.clear();
   last.insert(last.end(), nodes, nodes + count);
@@ -173,6 +205,7 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
 }
 inline cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  if (!graph) return cudaErrorInvalidValue;
   return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeGraph,
                                 [=] { return gemmlab_sim::carry_out(*graph->graph); });
 }
@@ -234,7 +267,14 @@ inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t graph, cudaGraph_t next,
                                        cudaGraphExecUpdateResultInfo* said) {
   const cudaGraphExecUpdateResult result = gemmlab_sim::compare(*graph->graph, *next);
   if (said) *said = {result, nullptr, nullptr};
-  if (result != cudaGraphExecUpdateSuccess) return cudaErrorGraphExecUpdateFailure;
+  if (result == cudaGraphExecUpdateErrorNodeTypeChanged)
+    return gemmlab_sim::refused(
+        cudaErrorGraphExecUpdateFailure,
+        "cudaGraphExecUpdate: a node is of another type in the new graph; instantiate that anew");
+  if (result != cudaGraphExecUpdateSuccess)
+    return gemmlab_sim::refused(cudaErrorGraphExecUpdateFailure,
+                                "cudaGraphExecUpdate: the new graph has other nodes, or other "
+                                "dependencies between them; instantiate that anew");
   std::map<cudaGraphNode_t, cudaGraphNode_t> copies, places;
   std::unique_ptr<CUgraph_st> made = gemmlab_sim::copy_of(*next, copies);
   gemmlab_sim::match(*graph->graph, *made, places);

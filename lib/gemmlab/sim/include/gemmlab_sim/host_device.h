@@ -30,13 +30,19 @@ inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
 #endif
-inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return cudaStreamCreate(stream);
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  const cudaError_t error = cudaStreamCreate(stream);
+#ifdef GEMMLAB_PROGRAM
+  if (gemmlab_sim::is_made(*stream)) (*stream)->is_blocking = !(flags & cudaStreamNonBlocking);
+#endif
+  return error;
 }
-inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreate(stream);
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
 }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return gemmlab_sim::may_wait_for(stream);
+}
 
 struct CUevent_st {
   std::chrono::steady_clock::time_point time;
@@ -63,6 +69,7 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr) {
 #ifdef GEMMLAB_PROGRAM
+  if (const cudaError_t error = gemmlab_sim::may_use(stream)) return error;
   if (gemmlab_sim::captures_event(stream, event->captured)) return cudaSuccess;
 #endif
   event->time = std::chrono::steady_clock::now();
@@ -73,14 +80,26 @@ inline cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
                                             unsigned = cudaEventRecordDefault) {
   return cudaEventRecord(event, stream);
 }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaDeviceSynchronize(); }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t event) {
+#ifdef GEMMLAB_PROGRAM
+  return gemmlab_sim::may_wait_for(event->captured);
+#else
+  return event ? cudaSuccess : cudaErrorInvalidResourceHandle;
+#endif
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (const cudaError_t error = cudaEventQuery(event)) return error;
+  return static_cast<cudaError_t>(sim_device_error());
+}
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
 #ifdef GEMMLAB_PROGRAM
+  const bool recorded = event->time.time_since_epoch().count() != 0;
+  if (const cudaError_t error = gemmlab_sim::may_wait(stream, event->captured, recorded))
+    return error;
   gemmlab_sim::wait_in_capture(stream, event->captured);
 #endif
   return cudaSuccess;

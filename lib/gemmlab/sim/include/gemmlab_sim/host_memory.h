@@ -8,11 +8,17 @@
 
 namespace gemmlab_sim {
 
+// In the order of a stream.
 template <class T>
-cudaError_t allocate(T** memory, size_t bytes, bool host_visible, const char* file, int line) {
+cudaError_t allocate_now(T** memory, size_t bytes, bool host_visible, const char* file, int line) {
   if (!memory) return cudaErrorInvalidValue;
   *memory = static_cast<T*>(sim_allocate(bytes, host_visible, file, line));
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+template <class T>
+cudaError_t allocate(T** memory, size_t bytes, bool host_visible, const char* file, int line) {
+  if (const cudaError_t error = may_allocate()) return error;
+  return allocate_now(memory, bytes, host_visible, file, line);
 }
 
 inline cudaError_t as_error(int error) { return static_cast<cudaError_t>(error); }
@@ -82,7 +88,10 @@ cudaError_t cudaMallocPitch(T** memory, size_t* pitch, size_t width, size_t heig
 }
 #undef GEMMLAB_HERE
 
-inline cudaError_t cudaFree(void* memory) { return gemmlab_sim::release(memory); }
+inline cudaError_t cudaFree(void* memory) {
+  if (const cudaError_t error = gemmlab_sim::may_allocate()) return error;
+  return gemmlab_sim::release(memory);
+}
 inline cudaError_t cudaFreeHost(void* memory) { return gemmlab_sim::as_error(sim_free(memory)); }
 inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   return gemmlab_sim::in_stream(stream, cudaGraphNodeTypeMemFree,
@@ -90,6 +99,7 @@ inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
 }
 
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+  if (const cudaError_t error = gemmlab_sim::may_use_default_stream()) return error;
   return gemmlab_sim::as_error(sim_copy(to, from, bytes));
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
@@ -109,6 +119,7 @@ inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from
   });
 }
 inline cudaError_t cudaMemset(void* memory, int value, size_t bytes) {
+  if (const cudaError_t error = gemmlab_sim::may_use_default_stream()) return error;
   return gemmlab_sim::as_error(sim_fill(memory, value, bytes));
 }
 inline cudaError_t cudaMemset2D(void* memory, size_t pitch, int value, size_t width,

@@ -98,7 +98,16 @@ template <class C>
 cudaError_t launch_in(cudaStream_t stream, const SimLaunch& launch, C& call);
 template <class Task>
 cudaError_t in_stream(cudaStream_t stream, cudaGraphNodeType type, Task task);
+// What a capture forbids (capture_rules.h).
+inline cudaError_t may_wait_for_device();
+inline cudaError_t may_wait_for(cudaStream_t stream);
+inline cudaError_t may_use_default_stream();
+inline cudaError_t may_allocate();
 #else
+inline cudaError_t may_wait_for_device() { return cudaSuccess; }
+inline cudaError_t may_wait_for(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t may_use_default_stream() { return cudaSuccess; }
+inline cudaError_t may_allocate() { return cudaSuccess; }
 template <class C>
 cudaError_t launch_in(cudaStream_t, const SimLaunch& launch, C& call) {
   return static_cast<cudaError_t>(sim_launch(&launch, C::run, &call));
@@ -208,8 +217,14 @@ inline cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaSt
   });
 }
 
-inline cudaError_t cudaDeviceSynchronize() { return static_cast<cudaError_t>(sim_device_error()); }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaDeviceSynchronize(); }
+inline cudaError_t cudaDeviceSynchronize() {
+  if (const cudaError_t error = gemmlab_sim::may_wait_for_device()) return error;
+  return static_cast<cudaError_t>(sim_device_error());
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t error = gemmlab_sim::may_wait_for(stream)) return error;
+  return static_cast<cudaError_t>(sim_device_error());
+}
 
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;
@@ -220,5 +235,5 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
 }
 
 #ifdef GEMMLAB_PROGRAM
-#include "capture.h"
+#include "capture_rules.h"
 #endif

@@ -80,12 +80,13 @@ void check_global_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 
     note_plain_read(fiber, {arena.at(offset), width, bits_at(arena.at(offset), width)}, pc);
 }
 
-void check_shared_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc) {
+void check_shared_races(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc,
+                        bool is_strong) {
   RaceCheck& races = fiber.worker->races();
   if (access == Access::READ)
-    races.read(fiber, offset, width, pc);
+    races.read(fiber, offset, width, pc, is_strong);
   else if (access == Access::WRITE) {
-    races.write(fiber, offset, width, pc);
+    races.write(fiber, offset, width, pc, is_strong);
     fiber.polling.forget();
   } else
     races.atomic(fiber, offset, width, pc, access == Access::ATOMIC);
@@ -105,13 +106,14 @@ void examine_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32
   check_global_races(fiber, offset, width, access, pc, is_strong);
 }
 
-void examine_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc) {
+void examine_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc,
+                    bool is_strong) {
   const u32 width = 1u << log2_width;
   if (offset & (width - 1)) refuse_misaligned(fiber, offset, width, access, pc, true);
   Worker& worker = *fiber.worker;
   if (!worker.shared().holds(offset, width)) refuse_shared(fiber, width, access, pc);
   const bool is_calm = access == Access::READ && worker.races().is_calm(fiber, offset, width);
-  if (!is_calm) check_shared_races(fiber, offset, width, access, pc);
+  if (!is_calm) check_shared_races(fiber, offset, width, access, pc, is_strong);
   record(fiber, make_event(pc, SHARED_OPS[u32(access)], log2_width, offset));
 }
 

@@ -55,7 +55,8 @@ inline void check_use(Fiber& fiber, u32 offset, u32 width, Access access, u32 pc
 // All that is not the usual case: checked in every way, then logged.
 void examine_global(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc,
                     bool is_strong);
-void examine_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc);
+void examine_shared(Fiber& fiber, u32 offset, u32 log2_width, Access access, u32 pc,
+                    bool is_strong);
 
 constexpr Op GLOBAL_OPS[] = {Op::LOAD_GLOBAL, Op::STORE_GLOBAL, Op::ATOMIC_GLOBAL,
                              Op::ATOMIC_GLOBAL};
@@ -78,14 +79,15 @@ inline __attribute__((always_inline)) void on_global(Fiber& fiber, u32 offset, u
 }
 
 inline __attribute__((always_inline)) void on_shared(Fiber& fiber, u32 offset, u32 log2_width,
-                                                     Access access, u32 pc) {
+                                                     Access access, u32 pc,
+                                                     bool is_strong = false) {
   const u32 width = 1u << log2_width;
   Worker& worker = *fiber.worker;
   // What is calm lies in an array; wider reads may lie in two.
   const bool usual = access == Access::READ && fiber.log_at != fiber.log_end &&
                      !(offset & (width - 1)) && worker.races().is_calm(fiber, offset, width) &&
                      (width <= 4 || worker.shared().holds(offset, width));
-  if (!usual) return examine_shared(fiber, offset, log2_width, access, pc);
+  if (!usual) return examine_shared(fiber, offset, log2_width, access, pc, is_strong);
   *fiber.log_at++ = make_event(pc, SHARED_OPS[u32(access)], log2_width, offset);
 }
 
@@ -167,7 +169,10 @@ __attribute__((noinline)) void examine(const void* address, const void* return_a
   const SharedMemory& memory = fiber->worker->shared();
   const size_t shared = memory.offset_of(at);
   if (shared < memory.bytes()) {
-    on_shared(*fiber, u32(shared), Log2Width, A, pc);
+    on_shared(*fiber, u32(shared), Log2Width, A, pc, IsStrong);
+    if (IsStrong || is_atomic(A))
+      fiber->worker->races().pass_along(
+          *fiber, u32(shared), A == Access::READ || A == Access::ATOMIC, A != Access::READ);
     if (kept) keep(*fiber, address, 1u << Log2Width, A, pc);
   } else
     examine_other(*fiber, at, 1u << Log2Width, A, pc, IsStrong);

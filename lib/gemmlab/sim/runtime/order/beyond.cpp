@@ -37,11 +37,11 @@ void View::join(const View& other) {
   for (const Part& part : other.parts_) join(part.cluster, part.stamps);
 }
 
-bool View::holds(u32 cluster, u32 slot, u32 stamp) const {
+u32 View::known(u32 cluster, u32 slot) const {
   const auto at =
       std::lower_bound(parts_.begin(), parts_.end(), cluster,
                        [](const Part& part, u32 cluster) { return part.cluster < cluster; });
-  return at != parts_.end() && at->cluster == cluster && (*at->stamps)[slot] >= stamp;
+  return at != parts_.end() && at->cluster == cluster ? (*at->stamps)[slot] : 0;
 }
 
 }  // namespace sim

@@ -1,11 +1,12 @@
-// What a thread knows of other clusters of the grid (of other blocks, in a launch without
-// clusters).
+// What a thread knows by fences and atomics, above all of other clusters of the grid (of other
+// blocks, in a launch without clusters).
 //
-// Within a cluster, clocks.h tells who has waited for whom. Between clusters PTX orders two
-// accesses (PTX ISA, "Memory Consistency Model") by a chain: the one, a fence, an atomic, an atomic
-// of the other cluster that reads what this one wrote, a fence, the other. __threadfence() is
-// fence.sc: so fence and atomic may be of different threads, if the first thread's fence is ordered
-// before the second's atomic by a barrier in their block, and likewise on the other side.
+// Within a cluster, clocks.h tells who has waited for whom, and a fence adds what it makes known of
+// the thread's own cluster to that. Between clusters PTX orders two accesses (PTX ISA, "Memory
+// Consistency Model") by a chain: the one, a fence, an atomic, an atomic of the other cluster that
+// reads what this one wrote, a fence, the other. __threadfence() is fence.sc: so fence and atomic
+// may be of different threads, if the first thread's fence is ordered before the second's atomic by
+// a barrier in their block, and likewise on the other side.
 #pragma once
 #include <memory>
 #include <vector>
@@ -21,7 +22,9 @@ class View {
  public:
   void join(const View& other);
   void join(u32 cluster, std::shared_ptr<const Stamps> stamps);
-  bool holds(u32 cluster, u32 slot, u32 stamp) const;
+  bool holds(u32 cluster, u32 slot, u32 stamp) const { return known(cluster, slot) >= stamp; }
+  // The newest stamp of a slot; 0: none.
+  u32 known(u32 cluster, u32 slot) const;
 
  private:
   struct Part {

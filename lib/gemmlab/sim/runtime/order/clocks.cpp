@@ -122,17 +122,26 @@ bool Clocks::knows_all(const Fiber& fiber, const Clock& clock) const {
   return true;
 }
 
-void Clocks::fence_grid(Fiber& fiber, u32 cluster) {
+bool Clocks::fence_grid(Fiber& fiber, u32 cluster) {
   ++changes_;
   Clock& clock = clock_of(fiber);
   auto next = clock.beyond ? std::make_shared<Beyond>(*clock.beyond) : std::make_shared<Beyond>();
+  next->known.join(next->seen);
+  bool is_behind = false;
+  for (u32 slot = 0; slot < all_threads_; ++slot) {
+    const u32 known = slot == fiber.slot ? 0 : next->known.known(cluster, slot);
+    if (known <= clock[slot]) continue;
+    clock[slot] = known;
+    is_behind = true;
+  }
+  publish(fiber);
   auto own = std::make_shared<Stamps>(clock.begin(), clock.begin() + all_threads_);
   (*own)[fiber.slot] = fiber.stamp;
-  next->known.join(next->seen);
   next->published.join(next->known);
   next->published.join(cluster, std::move(own));
   clock.beyond = std::move(next);
   fiber.stamp = ++now_;
+  return is_behind;
 }
 
 void Clocks::see(Fiber& fiber, const View& passed_on) {

@@ -73,8 +73,9 @@ class Clocks {
   bool knows_all(const Fiber& fiber, const Clock& clock) const;
 
   // ---- between clusters (beyond.h) ----
-  // __threadfence() in the cluster of this number.
-  void fence_grid(Fiber& fiber, u32 cluster);
+  // __threadfence() in the cluster of this number. Returns whether it orders the fiber behind
+  // another one of the cluster.
+  bool fence_grid(Fiber& fiber, u32 cluster);
   // An atomic of the fiber has read where another passed this on.
   void see(Fiber& fiber, const View& passed_on);
   const Beyond* beyond(const Fiber& fiber) const {

@@ -8,7 +8,8 @@
 namespace sim {
 
 enum class Kind : u32 {
-  RACE_READ_WRITE,       // pc: the write, other_pc: the read
+  RACE_READ_WRITE,       // pc: the write, other_pc: the read; number: has the reader seen an atomic
+                         // that passes the write on, but not fenced
   RACE_WRITE_WRITE,      // both write
   UNINITIALISED_READ,    // of shared memory
   OUT_OF_BOUNDS_GLOBAL,  // number: width, is a write, buffer, bytes past its end (< 0: before it);

@@ -94,6 +94,12 @@ class GlobalRaceCheck {
   void read(const Fiber& fiber, u32 offset, u32 bytes, u32 pc, bool is_strong = false);
   void write(const Fiber& fiber, u32 offset, u32 bytes, u32 pc, bool is_strong = false);
 
+  // Whether a strong access has told the fiber of one by a slot of its cluster; it still has to
+  // fence.
+  bool has_seen(const Fiber& fiber, u32 slot, u32 stamp) const {
+    const Beyond* beyond = clocks_.beyond(fiber);
+    return beyond && beyond->seen.holds(cluster_, slot, stamp);
+  }
   // What wrote last at an offset, in this launch; 0: nobody.
   u32 last_write(u32 offset) {
     const GlobalCell& cell = *table_->at(offset).cell(offset);
@@ -101,7 +107,7 @@ class GlobalRaceCheck {
   }
 
   // ---- what orders clusters ----
-  void fence(Fiber& fiber) { clocks_.fence_grid(fiber, cluster_); }
+  bool fence(Fiber& fiber) { return clocks_.fence_grid(fiber, cluster_); }
   // A strong read: sees what was passed on there.
   void see(Fiber& fiber, u32 offset);
   // A strong write: passes on what is published; a write that reads nothing begins anew.

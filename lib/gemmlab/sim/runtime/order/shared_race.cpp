@@ -22,6 +22,7 @@ void RaceCheck::begin_launch(u32 shared_bytes, u32 ranks, u32 threads, bool plai
 
 void RaceCheck::begin() {
   clocks_.begin();
+  passed_on_.clear();
   marked_ = false;
   if (shift_ == 2 && pending_.empty()) return;
   shift_ = 2;
@@ -46,7 +47,7 @@ void RaceCheck::refine(u32 shift) {
   shift_ = shift;
 }
 
-void RaceCheck::read(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
+void RaceCheck::read(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_strong) {
   Cell* end;
   const Cell* raced = nullptr;
   bool is_pending = false;
@@ -55,8 +56,10 @@ void RaceCheck::read(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
     if (is_pending) continue;
     if (!is_written(*cell))
       mark_uninitialised(*cell, pc);
-    else if (!knows_write(fiber, *cell))
+    else if (!knows_write(fiber, *cell) &&
+             !(is_strong && is_flag(fiber, cell->writer, cell->flags & (STRONG | ATOMIC))))
       raced = cell;
+    if (!is_strong) cell->flags &= u16(~STRONG_READS);
     note_read(fiber, fiber.slot, fiber.stamp, *cell, pc);
     if (plain_ && is_written(*cell) && cell->write.stamp <= fiber.synced &&
         cell->read[1].stamp > fiber.synced)
@@ -70,8 +73,12 @@ void RaceCheck::report_unordered_read(const Fiber& fiber, const Cell& cell, u32 
     report(Kind::READ_BEFORE_WAIT, fiber, pc, cell.write.pc, agent_name(cell.writer));
   else if (clocks_.knows(fiber, cell.writer, cell.write.stamp))
     report(Kind::REMOTE_UNRELEASED, fiber, pc, cell.write.pc);
-  else
-    report(Kind::RACE_READ_WRITE, fiber, cell.write.pc, pc);
+  else {
+    Finding finding = {Kind::RACE_READ_WRITE, cell.write.pc, pc, fiber.worker->block(),
+                       fiber.index};
+    finding.number[0] = fiber.worker->globals().has_seen(fiber, cell.writer, cell.write.stamp);
+    findings_->add(finding);
+  }
 }
 
 // A reader that this one knows of gives up its place. Else the newest takes the second place, so
@@ -108,7 +115,7 @@ inline int RaceCheck::racing_reader(const Fiber& fiber, const Cell& cell) const 
 }
 
 // One report of a kind for one access, however many cells it has.
-void RaceCheck::write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_atomic) {
+void RaceCheck::write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, u16 how) {
   u32 other_writer = 0, agent = 0, other_reader = 0, reader = 0, uninitialised = 0;
   bool is_pending = false;
   Cell* end;
@@ -116,16 +123,18 @@ void RaceCheck::write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, b
     if (cell->flags & PENDING && !is_pending) is_pending = touches_pending(fiber, *cell, true, pc);
     if (is_pending) continue;
     const int racing = racing_reader(fiber, *cell);
-    if (racing >= 0)
+    const bool by_flag =
+        racing >= 0 && cell->flags & STRONG_READS && is_flag(fiber, cell->reader[racing], how);
+    if (racing >= 0 && !by_flag)
       other_reader = cell->read[racing].pc, reader = cell->reader[racing];
-    else if (cell->write.stamp == clocks_.start())
+    else if (racing < 0 && cell->write.stamp == clocks_.start())
       uninitialised = cell->write.pc;
-    const bool both_atomic = is_atomic && cell->flags & ATOMIC;
-    if (!both_atomic && is_written(*cell) && !knows_write(fiber, *cell))
+    const bool are_alike = how & cell->flags;
+    if (!are_alike && is_written(*cell) && !knows_write(fiber, *cell))
       other_writer = cell->write.pc, agent = cell->writer;
     cell->write = {fiber.stamp, pc};
     cell->writer = u16(fiber.slot);
-    cell->flags = u16((cell->flags & ~ATOMIC) | (is_atomic ? ATOMIC : 0));
+    cell->flags = u16((cell->flags & PENDING) | STRONG_READS | how);
     cell->read[0].stamp = cell->read[1].stamp = 0;
   }
   if (other_writer && clocks_.is_agent(agent))
@@ -139,15 +148,29 @@ void RaceCheck::write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, b
   if (uninitialised) report(Kind::UNINITIALISED_READ, fiber, uninitialised, 0);
 }
 
-void RaceCheck::write(const Fiber& fiber, u32 offset, u32 width, u32 pc) {
-  write_cells(fiber, offset, width, pc, false);
+void RaceCheck::write(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_strong) {
+  write_cells(fiber, offset, width, pc, is_strong && clocks_.beyond(fiber) ? STRONG : 0);
 }
 
 void RaceCheck::atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool reads) {
   Cell* end;
   for (Cell* cell = cells(fiber, offset, width, end); cell != end; ++cell)
     if (reads && !is_written(*cell)) mark_uninitialised(*cell, pc);
-  write_cells(fiber, offset, width, pc, true);
+  write_cells(fiber, offset, width, pc, ATOMIC);
+}
+
+void RaceCheck::pass_along(Fiber& fiber, u32 offset, bool reads, bool writes) {
+  const u32 place = rank_of(offset, fiber.rank) * bytes_ + offset_in_block(offset);
+  const auto found = reads ? passed_on_.find(place) : passed_on_.end();
+  if (found != passed_on_.end()) clocks_.see(fiber, found->second);
+  const Beyond* beyond = writes ? clocks_.beyond(fiber) : nullptr;
+  if (!reads && writes && !passed_on_.empty()) passed_on_.erase(place);
+  if (beyond) passed_on_[place].join(beyond->published);
+}
+
+void RaceCheck::forget_calm() {
+  if (plain_) std::fill(calm_.begin(), calm_.end(), 0);
+  plain_ = false;
 }
 
 void RaceCheck::end_block(const Fiber* fibers, u32 threads) {

@@ -11,6 +11,7 @@
 //
 // An offset is a shared address (shared_memory.h): in the fiber's own block, or in another one's.
 #pragma once
+#include <unordered_map>
 #include <vector>
 
 #include "clocks.h"
@@ -41,7 +42,8 @@ class RaceCheck {
 
   Clocks& clocks() { return clocks_; }
 
-  void read(const Fiber& fiber, u32 offset, u32 width, u32 pc);
+  // is_strong: it is volatile.
+  void read(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_strong = false);
   // Whether a read by the fiber, in its own block, would change nothing and report nothing, because
   // of what was read since the last barrier. True of most reads, which so look at nothing else.
   bool is_calm(const Fiber& fiber, u32 offset, u32 width) const {
@@ -52,11 +54,15 @@ class RaceCheck {
     } while (++i <= (start + width - 1) >> shift_);
     return true;
   }
-  void write(const Fiber& fiber, u32 offset, u32 width, u32 pc);
+  void write(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_strong = false);
   // Atomics do not race with each other.
   // reads: whether it takes what was there into account.
   void atomic(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool reads = true);
 
+  // A volatile access or an atomic, which may order threads that fence before and after it.
+  void pass_along(Fiber& fiber, u32 offset, bool reads, bool writes);
+  // From now on something else than barriers may order threads.
+  void forget_calm();
   // What wrote last at an offset of the fiber's block; 0: nobody.
   u32 last_write(const Fiber& fiber, u32 offset) const {
     const Cell& cell = cells_[(fiber.rank * bytes_ + offset) >> shift_];
@@ -79,7 +85,10 @@ class RaceCheck {
   void use_object(const Fiber& fiber, const AsyncOp& op, u32 offset, u32 width);
 
  private:
-  enum : u16 { ATOMIC = 1, PENDING = 2 };
+  // STRONG: written by a volatile access of a thread that knows of a fence. Such a one and others
+  // of that kind in other warps are taken for a flag; without a fence, for a forgotten barrier.
+  // STRONG_READS: what has read it since is volatile.
+  enum : u16 { ATOMIC = 1, PENDING = 2, STRONG = 4, STRONG_READS = 8 };
   struct Access {
     u32 stamp = 0;
     u32 pc = 0;
@@ -114,7 +123,10 @@ class RaceCheck {
   void refine(u32 shift);
   void note_read(const Fiber& knower, u32 slot, u32 stamp, Cell& cell, u32 pc);
   void mark_uninitialised(Cell& cell, u32 pc);
-  void write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, bool is_atomic);
+  void write_cells(const Fiber& fiber, u32 offset, u32 width, u32 pc, u16 how);
+  bool is_flag(const Fiber& fiber, u32 slot, u16 how) const {
+    return how && !clocks_.is_agent(slot) && slot / WARP != fiber.slot / WARP;
+  }
   int racing_reader(const Fiber& fiber, const Cell& cell) const;
   void report_unordered_read(const Fiber& fiber, const Cell& cell, u32 pc);
   void report(Kind kind, const Fiber& fiber, u32 pc, u32 other_pc, const char* name = nullptr);
@@ -134,8 +146,9 @@ class RaceCheck {
   std::vector<u32> calm_;
   std::vector<Pending> pending_;          // beside the cells, made when the first operation begins
   std::vector<const char*> agent_names_;  // what each agent did last
-  u32 shift_ = 2;                         // log2 of the bytes of a cell
-  u32 bytes_ = 0, ranks_ = 1;             // of a block; blocks
+  std::unordered_map<u32, View> passed_on_;  // by the first byte: what strong accesses pass on
+  u32 shift_ = 2;                            // log2 of the bytes of a cell
+  u32 bytes_ = 0, ranks_ = 1;                // of a block; blocks
   bool plain_ = false;
   bool marked_ = false;  // some cell was read before it was written
 };
