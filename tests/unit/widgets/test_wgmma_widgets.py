@@ -88,7 +88,7 @@ def test_without_a_recording_there_is_the_model_and_a_sentence(monkeypatch):
     widget = WarpgroupTimeline("deferred", recorded=True)
     assert (widget.state["view"], widget.recording) == ("model", None)
     assert "recorded" not in widget.config and "`wgmma_08_order`" in widget.config["missing"]
-    assert widget.summary().endswith("beside the model (traces: not recorded).")
+    assert widget.summary().endswith("No trace of `wgmma_08_order` is shown: not recorded.")
     assert "missing" not in WarpgroupTimeline("deferred").config
 
 

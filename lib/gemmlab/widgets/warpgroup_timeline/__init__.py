@@ -126,7 +126,7 @@ def _found(step: str, gpu: str | None) -> RecordedTrace | str:
     try:
         return recorded_trace(step, gpu)
     except MeasurementError as error:
-        return f"No trace of `{step}` is shown beside the model ({error})."
+        return f"No trace of `{step}` is shown: {str(error).partition(': ')[2]}."
 
 
 def _gap(run: Shared) -> int:

@@ -160,11 +160,11 @@ function mount(root, config, initial, changed) {
     config.caption ? h("div", { class: "gl-caption" }, inline(config.caption)) : null,
     h("div", { class: "gl-row gl-tl-controls" }, views?.el, schedule.el,
       steps.map((one) => one.el)),
-    config.missing ? h("div", { class: "gl-tl-missing" }, inline(config.missing)) : null,
     h("div", { class: "gl-row" }, play.el,
       h("div", { class: "gl-tl-stats" }, stats.map((one) => one.el)), showStages),
     reading, key, picture.el, h("div", { class: "gl-tl-now" }, when, words),
-    h("div", { class: "gl-feet" }, otherTimes, aboutModel, ofRecorded)));
+    h("div", { class: "gl-feet" }, otherTimes, aboutModel, ofRecorded,
+      config.missing ? h("div", { class: "gl-tl-missing" }, inline(config.missing)) : null)));
   render();
   let width = root.clientWidth;
   new ResizeObserver(() => {
