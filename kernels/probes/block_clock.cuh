@@ -1,11 +1,11 @@
 // The SM's clock during a kernel: when each block begins and ends, in cycles and in nanoseconds.
 //
-// Idea: block_clock_begin is the first statement of a kernel, block_clock_end its last one. Thread
-// 0
-//   of a block reads both clocks there and writes them to memory at once: no register lives through
-//   the kernel for it. Threads that return earlier write no end: an end at each return would change
-//   the code of warps that do other work, such as producers. No step has these lines. The build
-//   that counts cycles puts them into a copy of the step's text (lib/gemmlab/steps/clocked.py).
+// Idea: block_clock_begin is the first statement of a kernel, block_clock_end its last one. Both
+//   clocks are read and written to memory at once, so no register lives through the kernel for
+//   them: at the begin by thread 0 of a block, at the end by the first thread of each
+//   warpgroup. Threads that return earlier write no end: an end at each return would change the
+//   code of warps that do other work, such as producers. No step has these lines. The build that
+//   counts cycles puts them into a copy of the step's text (lib/gemmlab/steps/clocked.py).
 #pragma once
 #include <cuda_runtime.h>
 
@@ -54,13 +54,16 @@ __device__ __forceinline__ void block_clock_begin(int kernel) {
   }
 }
 
+// Warpgroups may end one after the other, as consumers that take turns do: the first thread of each
+// comes here, and the latest stays.
 __device__ __forceinline__ void block_clock_end(int kernel) {
-  if (!block_clock_leads()) return;
+  const unsigned row = threadIdx.z * blockDim.y + threadIdx.y;
+  if ((row * blockDim.x + threadIdx.x) % 128 != 0) return;
   const unsigned long long ns = globaltimer_ns();
   const long long cycle = clock64();
   if (BlockClockLine* line = block_clock_line(kernel)) {
-    line->end_cycle = cycle;
-    line->end_ns = (long long)ns;
+    atomicMax(&line->end_cycle, cycle);
+    atomicMax(&line->end_ns, (long long)ns);
   }
 }
 

@@ -97,6 +97,16 @@ def test_cycles_are_counted_and_agree_with_the_time():
     assert theirs.cycles is None
 
 
+def test_a_block_ends_with_the_last_of_its_warpgroups():
+    """Consumers that take turns end half a tile after each other, a tenth of this kernel's time."""
+    turns = "wgmma_13_ping_pong"
+    if needs.lacking(registry.program(turns)):
+        pytest.skip("no wgmma")
+    ours = lab.bench(turns, sizes=[2048], samples=20, clock=True).rows[0]
+    assert ours.cycles is not None, ours.clock_note
+    assert ours.cycles / ours.clock_mhz == pytest.approx(ours.time_us, rel=0.08)
+
+
 def test_a_launch_that_nobody_reads_writes_no_clock():
     module = block_clock.load(registry.program(FAST))
     A, B, C = live.random_operands((256, 256, 256))
