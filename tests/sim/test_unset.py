@@ -7,6 +7,7 @@ import pytest
 
 import gemmlab as lab
 from gemmlab.notebook import cell as cells
+from gemmlab.sim import unset
 from gemmlab.steps import registry
 
 SHAPES = [(33, 65, 17)]
@@ -97,3 +98,11 @@ def test_what_a_step_asks_of_memory_is_the_same_with_a_pattern():
     mine = cells.make("mine", spec.path.read_text().replace(name, "mine"), spec, {}).kernel
     totals = [lab.trace(one, 256, 256, 128).totals() for one in (name, mine)]
     assert totals[0] == totals[1]
+
+
+def test_a_fragment_is_no_variable_without_a_value():
+    """One that nothing has filled is a finding of its own, and fill_fragment counts as a value."""
+    text = "__global__ void f() { wmma::fragment<wmma::accumulator, 16, 16, 16, float> d; int k; }"
+    assert [one.name for one in unset._declarations(registry.program("hgemm_06_wmma"), text)] == [
+        "k"
+    ]

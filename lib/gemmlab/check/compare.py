@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -23,6 +24,12 @@ TOLERANCE = 8 * 2.0**-24
 TOLERANCE_16_BIT = 4 * TOLERANCE
 
 _MARGIN = 64  # elements behind a matrix
+_MOST = 1 << 26  # multiplications of a product that is worth an explanation
+
+if TYPE_CHECKING:
+    Others = Callable[
+        [torch.Tensor, torch.Tensor, torch.Tensor], Iterator[tuple[torch.Tensor, str]]
+    ]
 
 
 class Placed:
@@ -125,6 +132,23 @@ def _reference(
     if types.given == "float32":
         return wide, TOLERANCE * limit + smallest
     return wide, TOLERANCE_16_BIT * limit + types.roundoff * wide.abs() + smallest
+
+
+def explained(given: Problem, alpha: float, others: Others) -> str:
+    """The sentence of the first of `others` that C is equal to, but for rounding; else "".
+
+    others: of A, B and their product in fp64 products that are wrong, and what makes them.
+    """
+    A, B = given.A.matrix.double(), given.B.matrix.double()
+    if not alpha or not 0 < A.numel() * B.shape[1] <= _MOST:
+        return ""
+    product = A @ B
+    made = (given.C.matrix.double() - given.wide) / alpha + product
+    allowed = 2 * given.allowed / abs(alpha)
+    for other, what in others(A, B, product):
+        if bool(((made - other).abs() <= allowed).all()):
+            return what
+    return ""
 
 
 def describe(spec: KernelSpec, given: Problem, error: torch.Tensor, config: str = "") -> str:

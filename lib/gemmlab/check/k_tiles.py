@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
-from .compare import Problem
+from .compare import Problem, explained
 
 if TYPE_CHECKING:
     import torch
 
-_MOST = 1 << 26  # multiplications of a product that are worth an explanation
 _ADDRESS = "does its address contain the k at which the tile begins?"
 
 
@@ -19,21 +19,14 @@ def k_tiles_in(given: Problem, alpha: float, depth: int) -> str:
 
     depth: of a k tile.
     """
-    A, B = given.A.matrix.double(), given.B.matrix.double()
-    (M, K), N = A.shape, B.shape[1]
-    if not 1 < depth < K or K % depth or not alpha or M * N * K > _MOST:
+    K = given.A.matrix.shape[1]
+    if not 1 < depth < K or K % depth:
         return ""
-    product = A @ B
-    made = (given.C.matrix.double() - given.wide) / alpha + product
-    allowed = 2 * given.allowed / abs(alpha)
-    for other, what in _others(A, B, product, depth):
-        if bool(((made - other).abs() <= allowed).all()):
-            return what
-    return ""
+    return explained(given, alpha, partial(_others, depth))
 
 
 def _others(
-    A: torch.Tensor, B: torch.Tensor, product: torch.Tensor, depth: int
+    depth: int, A: torch.Tensor, B: torch.Tensor, product: torch.Tensor
 ) -> Iterator[tuple[torch.Tensor, str]]:
     """Products that are wrong, and what makes them."""
     tiles = A.shape[1] // depth

@@ -18,6 +18,7 @@ from ..sim.module import SMS, SimModule
 from ..sim.unset import unset_variable
 from .compare import Problem, describe, problem
 from .coverage import Done
+from .fragments import fragments_in
 from .k_tiles import k_tiles_in
 from .plan import Run
 from .report import Case
@@ -131,10 +132,15 @@ class Runner:
         said = describe(self._handle.spec, given, error, run.config)
         if said and self._backend == "sim":
             self._look_for_unset(run, given)
-        depth = self._handle.spec.tile_of(run.config)[2]
-        if largest > 1 and (why := k_tiles_in(given, run.factors[0], depth)):
-            said += f"; {why}"
+        if largest > 1:
+            said += self._why(run, given)
         return _case(run, largest, said or self._other_bits(run, given))
+
+    def _why(self, run: Run, given: Problem) -> str:
+        """What the values of a wrong C say of their cause, behind a description."""
+        alpha, depth = run.factors[0], self._handle.spec.tile_of(run.config)[2]
+        why = k_tiles_in(given, alpha, depth) or fragments_in(given, alpha)
+        return f"; {why}" if why else ""
 
     def _look_for_unset(self, run: Run, given: Problem) -> None:
         """Once in a check: is C wrong because a variable was used before it had a value?"""

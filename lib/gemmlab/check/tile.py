@@ -21,6 +21,7 @@ from ..steps.cuda_text import without_comments
 _SIDES = 4  # declared tiles each way, so that a larger one fits
 _LEAST = 128
 _UNWRITTEN = {4: 0x7FC12345, 2: 0x7E5A}  # bits by size: no NaN that is computed has them
+_GAPS = " with gaps"
 _DEPTHS = (128, 33)  # K that a loop in steps takes, and K that it does not
 
 
@@ -51,12 +52,15 @@ def _area(handle: Kernel) -> str:
     # A block that takes tile after tile writes more of a larger C, and has no other tile.
     if made != tuple(map(len, _written(handle, 2 * M, N, K))):
         return ""
+    spans = _span(rows, "rows"), _span(columns, "columns")
     depth = f"x{BK}" * (BK > 1)
+    agree = f"make the two agree: say {made[0]}x{made[1]}{depth}, or change what the kernel writes"
+    if any(_GAPS in span for span in spans):
+        agree = "look at the row and the column of the store: a row of C has N elements"
     return (
         f"a block is said to compute {BM} rows and {BN} columns of C (--tile, or BM and BN), and "
-        f"the first block writes {made[0]} rows and {made[1]} columns, {_span(rows, 'rows')} and "
-        f"{_span(columns, 'columns')}; make the two agree: say {made[0]}x{made[1]}{depth}, or "
-        "change what the kernel writes"
+        f"the first block writes {made[0]} rows and {made[1]} columns, {spans[0]} and {spans[1]}; "
+        f"{agree}"
     )
 
 
@@ -71,7 +75,7 @@ def _written(handle: Kernel, M: int, N: int, K: int) -> tuple[np.ndarray, np.nda
 
 
 def _span(of: np.ndarray, noun: str) -> str:
-    apart = "" if len(of) == of[-1] - of[0] + 1 else " with gaps"
+    apart = "" if len(of) == of[-1] - of[0] + 1 else _GAPS
     return f"{noun} {of[0]} to {of[-1]}{apart}"
 
 

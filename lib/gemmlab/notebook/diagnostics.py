@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core.paths import repository_root
 from .compose import Draft
-from .remedies import remedy
+from .remedies import INCLUDE, remedy
 
 MOST = 8  # errors shown: later ones are mostly consequences
 
@@ -21,6 +21,7 @@ _KIND = re.compile(r"^(?P<kind>fatal error|error|warning|note)(?: ?#[\w-]+)?: (?
 _NOWHERE = re.compile(r"^At end of source: error: (?P<text>.+)")
 _PTXAS = re.compile(r"^ptxas (?:error|fatal)\s*: (?P<text>.+)")
 _REQUIRED = re.compile(r"\s*(?:recursively )?required (?:from|by) ")
+_HALF = re.compile(r"gemmlab_sim::Float16<gemmlab_sim::Format16<5, 10> >")
 _OURS = re.compile(r" \{aka 'gemmlab_sim::[^']*'\}")  # what a type of CUDA's is in the simulator
 _COPY = re.compile(r".*/variants/[^/]+/(?=kernels/)")  # a cell's own copy of the repository
 _REDUCES = "the comparison reduces to"
@@ -48,10 +49,17 @@ def translate(message: str, path: Path, draft: Draft) -> str:
         found.setdefault(last, f"\n    {code}" if code else "")
     if not found:
         return message
-    shown = [head + more for head, more in found.items()][:MOST]
+    causes = _missing_headers(found)
+    shown = [head + more for head, more in (causes or found).items()][:MOST]
     if more := len(found) - len(shown):
-        shown.append(f"and {more} more")
+        shown.append(f"and {more} more" + ", which may come of that" * bool(causes))
     return "\n".join([*shown, *draft.braces])
+
+
+def _missing_headers(found: dict[str, str]) -> dict[str, str]:
+    """The first error for each header that the cell lacks; of these come most of the others."""
+    headers = {head.partition(INCLUDE)[2]: head for head in reversed(found) if INCLUDE in head}
+    return {head: found[head] for head in found if head in headers.values()}
 
 
 def _entry(line: str, path: Path, draft: Draft) -> tuple[str, str, str] | None:
@@ -64,7 +72,7 @@ def _entry(line: str, path: Path, draft: Draft) -> tuple[str, str, str] | None:
     kind = _KIND.match(match["rest"])
     if kind and kind["kind"] in ("warning", "note"):
         return None
-    text = _OURS.sub("", kind["text"] if kind else match["rest"])
+    text = _HALF.sub("__half", _OURS.sub("", kind["text"] if kind else match["rest"]))
     number = int(match["nvcc"] or match["gxx"])
     if Path(match["file"]).name == path.name:
         lines = draft.text.splitlines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -587,3 +588,68 @@ def test_a_ptx_function_that_is_called_in_another_way_is_told_how(line, hint):
 )
 def test_nvcc_says_the_same_in_other_words(words, code, hint):
     assert hint in remedy(words, code)
+
+
+_FRAGMENTS = """\
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> a;
+  __shared__ __half s[256];
+  uint32_t r[4], q[2][4];
+  float d[4];
+"""
+_NAMESPACE = "; write #include <mma.h> and using namespace nvcuda; above the kernel"
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("wmma::store_matrix_sync(C, sum, N);", "C's rows, its layout"),
+        ("wmma::mma_sync(sum, a, a);", "; write it as in wmma::mma_sync(sum, a, b, sum): where"),
+        ("wmma::load_matrix_sync(a, A, 16);", "of the same type as its elements, and the length"),
+        ("wmma::fragment<wmma::matrix_b, 16, 16, 16, __half> b; b.x[0] = s[0];", "wmma::row_major"),
+        ("ldmatrix_x2_trans(r, smem_addr(s));", "; ldmatrix_x2_trans takes an array of exactly 2"),
+        ("mma_m16n8k16(d, r, q[0]);", "between < and >, as in mma_m16n8k16<__half>(...)"),
+    ],
+)
+def test_tensor_cores_that_are_called_in_another_way_are_told_how(line, hint):
+    names = ("mma.h", "ptx/ldmatrix.cuh", "ptx/mma.cuh", "ptx/smem.cuh")
+    body = (
+        "".join(f"#include <{name}>\n" for name in names)
+        + "using namespace nvcuda;\n__global__ void mine(const float* A, const float* B, float* C, "
+        f"int M, int N, int K) {{\n{_FRAGMENTS}  {line}\n}}\n"
+    )
+    with pytest.raises(BuildError) as error:
+        handmade.make("mine", body, None, {"block": (32, 8)})
+    assert hint in str(error.value)
+    assert "gemmlab_sim" not in str(error.value)
+
+
+def test_of_a_header_that_is_missing_one_error_is_shown():
+    body = (
+        "__global__ void mine(const float* A, const float* B, float* C, int M, int N, int K) {\n"
+        f"{_FRAGMENTS}  wmma::fill_fragment(sum, 0.0f);\n}}\n"
+    )
+    with pytest.raises(BuildError) as error:
+        handmade.make("mine", body, None, {"block": (32, 8)})
+    _, place, _, more = str(error.value).splitlines()
+    assert place.startswith("line 3 of the cell: ") and place.endswith(_NAMESPACE)
+    assert re.fullmatch(r"and \d+ more, which may come of that", more)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "hint"),
+    [
+        ('name followed by "::" must be a class or namespace name', "wmma::fragment<", _NAMESPACE),
+        ("name must be a namespace name", "using namespace nvcuda;", _NAMESPACE),
+        ("name must be a namespace name", "using namespace other;", ""),
+        ('no instance of overloaded function "nvcuda::wmma::mma_sync" matches', "", "wmma::mma_sy"),
+        (
+            'a reference of type "uint32_t (&)[2]" (aka "unsigned int (&)[2]") (not const-...',
+            "ldmatrix_x2_trans(b[0], smem_addr(s));",
+            "an array of exactly 2 uint32_t",
+        ),
+    ],
+)
+def test_nvcc_says_the_same_of_tensor_cores(words, code, hint):
+    found = remedy(words, code)
+    assert hint in found and bool(found) == bool(hint)
