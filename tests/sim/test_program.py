@@ -136,7 +136,9 @@ def test_ptx_that_is_not_simulated_is_named_and_leaves_the_run_incomplete(broken
     report = broken("unknown")
     assert (report.status, list(report.findings)) == (3, [])
     place = f"broken.cu:{line_of('broken.cu', 'unknown')}"
-    assert any(place in gap and "tcgen05.fence" in gap for gap in report.gaps)
+    (gap,) = report.gaps  # once, though the text has the place, too
+    assert place in gap and "needs what is not simulated: inline PTX: tcgen05.fence" in gap
+    assert gap.endswith("To run it, write this line without it, or run the program on a GPU")
     assert broken("fine").gaps == ()  # nothing comes to it
 
 
@@ -145,6 +147,7 @@ def test_a_kernel_that_waits_for_its_own_launches_leaves_the_run_incomplete(brok
     assert (report.status, report.exit_status) == (3, 0)
     place = f"broken.cu:{line_of('broken.cu', 'nested')}"
     assert any("has launched" in gap and place in gap for gap in report.gaps), report.gaps
+    assert "To run it, leave it out" in report.gaps[0]
 
 
 def test_launches_by_a_kernel_and_by_a_graph_are_counted_as_others():
@@ -228,7 +231,9 @@ def test_a_program_without_end_is_stopped(broken, monkeypatch):
 
 def test_a_kernel_that_waits_for_the_host_leaves_the_run_incomplete(broken):
     report = broken("host-waits")
-    assert report.status == 3 and any("a change by the host" in gap for gap in report.gaps)
+    assert report.status == 3 and any(
+        "a change of memory by the host" in gap for gap in report.gaps
+    )
 
 
 def test_without_a_trace_only_what_stops_a_kernel_is_found(broken):

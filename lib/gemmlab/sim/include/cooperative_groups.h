@@ -134,7 +134,9 @@ class warps_tile {
   explicit warps_tile(const thread_block& block) : room_(block.room()) {}
   void sync(int line = __builtin_LINE()) const {
     constexpr unsigned NAMED = 15;  // and number 0, which is __syncthreads's
-    if (meta_group_rank() >= NAMED) sim_not_simulated("the sixteenth tile of a block");
+    if (meta_group_rank() >= NAMED)
+      sim_not_simulated(
+          "a block with more than 15 tiles of several warps | use larger tiles, or smaller blocks");
     sim_bar_sync(1 + meta_group_rank(), Size, line);
   }
   unsigned thread_rank() const { return details::thread_number() % Size; }
@@ -144,7 +146,10 @@ class warps_tile {
   unsigned meta_group_size() const { return (details::block_threads() + Size - 1) / Size; }
   // A place for each of its warps.
   uint64_t* room() const {
-    if (!room_) sim_not_simulated("a tile of several warps without block_tile_memory");
+    if (!room_)
+      sim_not_simulated(
+          "a tile of several warps without memory of its own | give this_thread_block() a "
+          "__shared__ block_tile_memory");
     return room_ + meta_group_rank() * (Size / 32);
   }
 
@@ -206,7 +211,10 @@ class thread_group {
 };
 // Tiles of a size that is known when the program runs: 32 threads at most.
 inline thread_group tiled_partition(const thread_group& parent, unsigned size) {
-  if (size > 32) sim_not_simulated("a tile of more than 32 threads");
+  if (size > 32)
+    sim_not_simulated(
+        "a tile of more than 32 threads whose size is no constant | use "
+        "tiled_partition<Size>(block)");
   const unsigned first = parent.thread_rank() / size * size % 32;
   return coalesced_group((size == 32 ? ~0u : (1u << size) - 1) << first);
 }
@@ -242,7 +250,9 @@ class cluster_group {
   unsigned num_blocks() const { return sim_cluster_size(); }
   template <class T>
   T* map_shared_rank(T*, unsigned) const {
-    sim_not_simulated("a pointer to another block's shared memory, map_shared_rank()");
+    sim_not_simulated(
+        "map_shared_rank(), a pointer to another block's shared memory | use inline PTX: mapa, "
+        "ld.shared::cluster and st.shared::cluster");
   }
 };
 inline cluster_group this_cluster() { return {}; }

@@ -120,7 +120,10 @@ inline double unit(unsigned x, unsigned y) {
 // `sequence`: of 2^67 numbers, below 2^32 here.
 inline void curand_init(unsigned long long seed, unsigned long long sequence,
                         unsigned long long offset, curandStateXORWOW* state) {
-  if (sequence >> 32) sim_not_simulated("curand_init() with a sequence of 2^32 or more");
+  if (sequence >> 32)
+    sim_not_simulated(
+        "curand_init() with a sequence of 2^32 or more | number the sequences from 0 on, as by "
+        "thread");
   *state = {};
   gemmlab_sim::start(state, seed, sequence, offset);
 }

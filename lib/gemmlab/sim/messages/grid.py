@@ -8,6 +8,7 @@ from .threads import name, who
 # What a loop that polls is called as a wait.
 _POLLS_HOST = b"a loop that polls memory that the host can write"
 POLLS = (b"a loop that polls global memory", b"a loop that polls shared memory", _POLLS_HOST)
+_ELSEWHERE = "write this line without it, or run the program on a GPU"
 _RELEASE = (
     "let the writer call __threadfence() after the access and then use an atomic, and the reader "
     "call __threadfence() after an atomic that has seen that one"
@@ -100,9 +101,10 @@ def barrier_lacks(row: RawFinding, other: str) -> str:
 
 
 def _not_simulated(row: RawFinding, line: str, other: str) -> str:
+    what, _, remedy = name(row.name).partition(" | ")
     return (
-        f"{who(row)} comes to {name(row.name)}, which the simulator does not have; what follows "
-        "was not run"
+        f"{line} needs what is not simulated: {what}. {who(row).capitalize()} was stopped there, "
+        f"and the rest of the kernel was not run. To run it, {remedy or _ELSEWHERE}"
     )
 
 

@@ -238,15 +238,17 @@ def _reported(
 
 
 def _gaps(built: ProgramLibrary, launches: Sequence[Launch]) -> list[str]:
-    """What was not run, and all the places that a run might come to."""
-    long = [f"{gap}" for launch in launches for gap in launch.gaps if gap.kind == "long-loop"]
-    gaps = [f"{gap}" for launch in launches for gap in launch.gaps if gap.kind == "not-simulated"]
-    if gaps:
-        gaps += [
-            f"{shown(str(place.file))}:{place.line}: {place.what} is not simulated"
-            for place in built.not_covered
-        ]
-    return long + gaps
+    """What was not run, and all other places like that, to which a longer run might come."""
+    found = [gap for launch in launches for gap in launch.gaps]
+    long = [f"{gap}" for gap in found if gap.kind == "long-loop"]
+    gaps = [gap for gap in found if gap.kind == "not-simulated"]
+    told = {(gap.file, gap.line) for gap in gaps}
+    others = [
+        f"{shown(str(place.file))}:{place.line}: {place.what} is not simulated either"
+        for place in built.not_covered
+        if gaps and (shown(str(place.file)), place.line) not in told
+    ]
+    return [*long, *map(str, gaps), *others]
 
 
 def _lost(code: int) -> Finding:

@@ -64,7 +64,7 @@ int sim_is_cooperative();
 void sim_grid_dependency_wait();
 [[noreturn]] void sim_assertion_failed(const char* expression);
 // The thread has come to an instruction that the simulator does not have.
-[[noreturn]] void sim_not_simulated(const char* instruction);
+[[noreturn]] void sim_not_simulated(const char* what);
 void sim_syncwarp(unsigned mask, int line);
 uint64_t sim_shuffle(unsigned mask, uint64_t value, SimShuffle mode, unsigned operand,
                      unsigned width, int line);

@@ -175,14 +175,20 @@ __forceinline__ auto* one_array(std::tuple<R&...> registers) {
   auto* const first = &std::get<0>(registers);
   auto* const last = &std::get<sizeof...(R) - 1>(registers);
   if (last != first + sizeof...(R) - 1)
-    sim_not_simulated("wgmma whose registers are not the elements of one array, in their order");
+    sim_not_simulated(
+        "wgmma whose registers are not the elements of one array, in their order | name d[0], d[1] "
+        "and "
+        "so on of one array");
   return first;
 }
 template <int N, class T, class D, class P>
 __forceinline__ void wgmma(int line, D d, uint64_t a, uint64_t b, const P& accumulate, int sign_a,
                            int sign_b, int trans_a, int trans_b) {
   static_assert(std::tuple_size_v<D> == N / 2, "wgmma.m64nN has N / 2 accumulators a thread");
-  if (sign_a != 1 || sign_b != 1) sim_not_simulated("wgmma with a negated operand");
+  if (sign_a != 1 || sign_b != 1)
+    sim_not_simulated(
+        "wgmma with a negated operand | pass 1 for imm-scale-a and imm-scale-b, and negate the "
+        "data");
   const unsigned form =
       gemmlab_ptx::gemmlab_sim::wgmma_form<N, T>(trans_a, trans_b, get<int>(accumulate));
   sim_wgmma(form, one_array(d), nullptr, a, b, line);
@@ -190,7 +196,10 @@ __forceinline__ void wgmma(int line, D d, uint64_t a, uint64_t b, const P& accum
 template <int N, class T, class D, class A, class P>
 __forceinline__ void wgmma_rs(int line, D d, A a, uint64_t b, const P& accumulate, int sign_a,
                               int sign_b, int trans_b) {
-  if (sign_a != 1 || sign_b != 1) sim_not_simulated("wgmma with a negated operand");
+  if (sign_a != 1 || sign_b != 1)
+    sim_not_simulated(
+        "wgmma with a negated operand | pass 1 for imm-scale-a and imm-scale-b, and negate the "
+        "data");
   const unsigned form =
       gemmlab_ptx::gemmlab_sim::wgmma_form<N, T>(false, trans_b, get<int>(accumulate));
   sim_wgmma(form, one_array(d), one_array(a), 0, b, line);

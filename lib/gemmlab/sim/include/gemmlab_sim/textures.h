@@ -331,7 +331,9 @@ __forceinline__ T tex2Dgather(cudaTextureObject_t object, float x, float y, int 
 }
 template <class T>
 __forceinline__ T tex2DLod(cudaTextureObject_t object, float x, float y, float level) {
-  if (level != 0) sim_not_simulated("a texture's level other than 0, tex2DLod()");
+  if (level != 0)
+    sim_not_simulated(
+        "tex2DLod() with a level other than 0: textures have no mipmaps | pass level 0");
   return tex2D<T>(object, x, y);
 }
 

@@ -44,7 +44,8 @@ class Uninterrupted {
 // if it is neither: a thread that the launcher has started.
 void stop_caller(Finding finding, const void* return_address);
 
-// Stops the thread that has called the runtime from there: what follows is not run.
+// Stops the thread that has called the runtime from there: what follows is not run. what: not
+// simulated; perhaps " | " and what to do.
 [[noreturn]] void stop_incomplete(const char* what, const void* return_address);
 
 // Ends a program's host code as exit(status) does. Returns if it is none.

@@ -53,7 +53,11 @@ const Condition KEEPING = {"a launch by a kernel", is_kept, [](const Fiber&, Fin
 
 int keep_launch(Fiber& fiber, const SimLaunch& launch, void (*body)(void*), void* arguments,
                 const void* return_address) {
-  if (!launch.keep) stop_incomplete("a launch by a kernel (dynamic parallelism)", return_address);
+  if (!launch.keep)
+    stop_incomplete(
+        "a launch by a kernel (dynamic parallelism) | launch it from the host, or run the "
+        "whole program with `gemmlab sim`",
+        return_address);
   KeptLaunch asked = {launch, body, arguments, fiber.worker->block()};
   Wait wait = {fiber.pc_of(return_address)};
   wait.operands = &asked;

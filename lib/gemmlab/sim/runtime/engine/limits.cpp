@@ -194,7 +194,11 @@ int sim_last_error(int clear) {
 
 int sim_device_error() {
   if (sim_on_device())
-    sim::stop_incomplete("a kernel's wait for what it has launched", __builtin_return_address(0));
+    sim::stop_incomplete(
+        "cudaDeviceSynchronize() in a kernel, a wait for what it has launched | leave it out, as "
+        "CUDA "
+        "12 did, and let what needs the results be a kernel launched in cudaStreamTailLaunch",
+        __builtin_return_address(0));
   sim::settle_host_waits();
   return sim::device_error;
 }

@@ -98,8 +98,8 @@ void gemmlab_sim_show(int number, sim::RecordRow* row) {
   *row = sim::session.records[size_t(number)]->row;
 }
 
-void sim_not_simulated(const char* instruction) {
-  sim::stop_incomplete(instruction, __builtin_return_address(0));
+void sim_not_simulated(const char* what) {
+  sim::stop_incomplete(what, __builtin_return_address(0));
 }
 
 }  // extern "C"

@@ -20,7 +20,11 @@ bool DeviceHeap::begin_launch() {
 
 void* DeviceHeap::allocate(size_t bytes, const void* from) {
   if (!base_)
-    stop_incomplete("an allocation that no __global__ or __device__ function shows", from);
+    stop_incomplete(
+        "an allocation by a function that is not marked __device__ | mark the functions that "
+        "allocate "
+        "with __device__, or call malloc, free, new or delete in a kernel's own text",
+        from);
   const std::lock_guard lock(mutex_);
   const size_t needed = (bytes + 15) / 16 * 16 + (bytes ? 0 : 16);
   for (auto place = free_.begin(); place != free_.end(); ++place) {

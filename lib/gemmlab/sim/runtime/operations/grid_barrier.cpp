@@ -60,7 +60,10 @@ extern "C" void sim_grid_sync(int line) {
   sim::Worker& worker = *fiber.worker;
   const sim::u32 pc = fiber.pc_of(__builtin_return_address(0));
   if (worker.launch().blocks() > sim::MAX_RESIDENT)
-    sim_not_simulated("the barrier of a grid of more than 132 blocks, grid.sync()");
+    sim_not_simulated(
+        "grid.sync() in a grid of more than 132 blocks, one for each SM | launch at most 132, and "
+        "let "
+        "each do more");
   worker.synchronize_block(fiber, pc, line);
   bool& has_gone = worker.state<sim::GridDelegate>().has_gone;
   if (!has_gone) {

@@ -136,8 +136,9 @@ void describe_poll(const Fiber& fiber, Finding& finding) {
   note_host_wait(read, finding);
   finding = {Kind::NOT_SIMULATED, finding.pc, 0, finding.block, finding.thread};
   finding.name =
-      "a wait for a change by the host, or by nobody: the host goes on only once the kernel has "
-      "ended";
+      "a change of memory by the host while the kernel waits for it (here the host goes on once "
+      "the "
+      "kernel has ended) | let the host write before the launch, or let another kernel wait";
 }
 
 const Condition POLLING = {"a loop that polls global memory", has_changed, describe_poll, true};

@@ -83,7 +83,7 @@ enum class Kind : u32 {
   // later thread seen an atomic that passes the other access on, but not fenced.
   GLOBAL_READ_WRITE,   // pc: the write, other_pc: the read
   GLOBAL_WRITE_WRITE,  // both write
-  NOT_SIMULATED,       // name: an instruction that the simulator does not have
+  NOT_SIMULATED,       // name: what the simulator does not do; perhaps " | " and what to do
   UNFILLED_FRAGMENT,   // of WMMA, an accumulator that is used; name: the operation
   BAD_FREE,            // by a kernel, of what it has not allocated; name: the call
 };
