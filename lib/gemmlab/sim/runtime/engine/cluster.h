@@ -84,7 +84,7 @@ class Cluster {
   void note_progress() { idle_ = 0; }
   // Something that other clusters may want to come before.
   void offer_turn() {
-    if (grid_->turns.taken()) park([&] { grid_->turns.offer(group_); });
+    if (grid_->turns.takes_offers()) park([&] { grid_->turns.offer(group_); });
   }
   Grid& grid() { return *grid_; }
   bool is_abandoned() const { return abandoned_; }

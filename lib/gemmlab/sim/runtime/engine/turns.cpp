@@ -59,7 +59,7 @@ bool Turns::start(u32 group) {
 }
 
 void Turns::offer(u32 group) {
-  if (!order_ || random() % CHANCES) return;
+  if (random() % CHANCES) return;
   std::unique_lock lock(mutex_);
   give_and_wait(lock, group, any());
 }

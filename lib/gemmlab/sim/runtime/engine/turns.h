@@ -21,12 +21,14 @@ class Turns {
   // groups run at the same time, and nothing here is called.
   void begin(bool taken, u32 groups, u32 order, const std::atomic<u64>& next, u64 clusters);
   bool taken() const { return taken_; }
+  // Whether offers change who goes on.
+  bool takes_offers() const { return taken_ && order_; }
 
   // ---- called by an OS thread of the group ----
   // Waits for the group's first turn. Returns false if it will have none.
   bool start(u32 group);
   // ---- called by the group whose turn it is, and returning when it is again ----
-  // It could go on, but others may come first.
+  // It could go on, but others may come first. Only where takes_offers().
   void offer(u32 group);
   // Its cluster has ended; others that wait come first.
   void end_cluster(u32 group);
