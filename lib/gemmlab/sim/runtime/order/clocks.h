@@ -78,8 +78,10 @@ class Clocks {
   bool fence_grid(Fiber& fiber, u32 cluster);
   // An atomic of the fiber has read where another passed this on.
   void see(Fiber& fiber, const View& passed_on);
+  // Of several fibers as one (`common`), what their block knew at its last barrier.
   const Beyond* beyond(const Fiber& fiber) const {
-    return (fiber.clock ? clocks_[fiber.slot] : base_[fiber.rank]).beyond.get();
+    const bool has_own = fiber.clock && !is_agent(fiber.slot);
+    return (has_own ? clocks_[fiber.slot] : base_[fiber.rank]).beyond.get();
   }
 
   // Whether anything that the block `rank` has done since its start is known.
