@@ -189,6 +189,14 @@ def test_every_line_has_samples_that_agree_with_its_counts(case):
             assert sum(s.requests for s in found) == line.requests
 
 
+def on_a_gpu(trace, sample):
+    """A sample's addresses in shared memory, where the dynamic array begins at a row of banks."""
+    shared = (place for place in trace.places if place.memory == "shared")
+    dynamic = max(shared, key=lambda place: place.bytes)
+    past = {a: dynamic.start % 128 if dynamic.holds(a) else 0 for a in sample.addresses if a}
+    return [a - past[a] if a else 0 for a in sample.addresses]
+
+
 def copies_of(trace, sample):
     """The cp.async that may be this one's other side: what it costs hangs on its source as well.
 
@@ -202,7 +210,7 @@ def copies_of(trace, sample):
     assert who(source) == who(sample) or len(sources) == 1
     active = np.array([a is not None for a in sample.addresses])
     form = form_of_copy(trace, sample)
-    to, read = ([a or 0 for a in one.addresses] for one in (sample, source))
+    to, read = on_a_gpu(trace, sample), [a or 0 for a in source.addresses]
     for reads in (active, np.zeros(32, bool)) if form["zero_fill"] else (active,):
         yield copies.copy(to, read, sample.width_bytes, active, reads=reads, **form)
 
@@ -216,7 +224,7 @@ def sectors_of_copy(trace, source):
     reads = np.array([a is not None for a in source.addresses])
     for target in [s for s in targets if who(s) == who(source)] or targets:
         active = np.array([a is not None for a in target.addresses])
-        to, read = ([a or 0 for a in one.addresses] for one in (target, source))
+        to, read = on_a_gpu(trace, target), [a or 0 for a in source.addresses]
         form = form_of_copy(trace, source)
         yield copies.copy(to, read, source.width_bytes, active, reads=reads, **form).sectors
 
