@@ -125,11 +125,11 @@ def _misaligned(row: RawFinding, line: str, other: str) -> str:
 def _divergent_barrier(row: RawFinding, line: str, other: str) -> str:
     if row.other_pc:
         return (
-            f"some threads of a block wait at {line}, others at {other}; move __syncthreads() out "
+            f"some threads of a block wait at {line}, others at {other}; move the barrier out "
             "of the branch, so that all threads reach the same one"
         )
     return (
-        f"{row.number[0]} threads of a block returned before the __syncthreads() of {line}; let "
+        f"{row.number[0]} threads of a block returned before the barrier of {line}; let "
         "every thread reach it, and guard the work between barriers instead"
     )
 
