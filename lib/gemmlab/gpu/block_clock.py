@@ -46,8 +46,7 @@ class Reading:
 def texts(cpp: str, cuda: str) -> tuple[str, str]:
     """A binding and its CUDA text with a clock in every kernel: what `compile_binding` takes."""
     copy = clocked(cuda)
-    head, brace, functions = cpp.partition("PYBIND11_MODULE(GEMMLAB_MODULE, m) {")
-    bound = f"{head}{_DECLARED}{brace}\n  {_BOUND}{functions}"
+    bound = build.with_functions(cpp, _DECLARED, _BOUND)
     return bound, copy.text + _DEFINED.format(kernels=copy.kernels)
 
 

@@ -103,6 +103,12 @@ def texts(program: Program, precision: str = "", layout: str = PLAIN) -> tuple[s
     return _BINDING, source_text(program.source.path, launch, scratch)
 
 
+def with_functions(cpp: str, declared: str, bound: str) -> str:
+    """A binding with further functions: how C++ declares them, and how the module binds them."""
+    head, brace, functions = cpp.partition("PYBIND11_MODULE(GEMMLAB_MODULE, m) {")
+    return f"{head}{declared}{brace}\n  {bound}{functions}"
+
+
 def load_source(path: Path, launch: str, name: str, *, workspace: bool = False) -> ModuleType:
     """Any kernel file with a function `launch` (const GemmArgs&, cudaStream_t) -> cudaError_t.
 

@@ -29,8 +29,7 @@ int events_read(uintptr_t to) { return event_clock_read(reinterpret_cast<void*>(
 def texts(program: Program, precision: str = "") -> tuple[str, str]:
     """C++ and CUDA text of the build that traces: what `compile_binding` takes."""
     cpp, cuda = build.texts(program, precision)
-    head, brace, functions = cpp.partition("PYBIND11_MODULE(GEMMLAB_MODULE, m) {")
-    bound = f"{head}{_DECLARED}{brace}\n  {_BOUND}{functions}"
+    bound = build.with_functions(cpp, _DECLARED, _BOUND)
     return bound, traced(program.name, cuda) + _DEFINED
 
 
