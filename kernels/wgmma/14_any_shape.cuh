@@ -1,12 +1,13 @@
 // wgmma_14_any_shape: any M, N, K, any alignment and layout, with the plan that fits.
 //
-// Change: one loop for six plans: 128x256 and 128x192 with a deferred write-back, 256x192, 128x128
-//   in turns, and for small products 64x128 and 64x64, whose pieces a second kernel adds up. A plan
-//   is a type: tile, stages, consumers, cluster, order. So is the layout: A or B may lie in memory
-//   as its transpose; its boxes and its descriptor are then the other one's.
-//   Edges need no guards: loads bring zeros, stores are clipped. Where rows of A or B do not begin
-//   at multiples of 16 bytes, the loop runs on a copy in which they do; where rows of C do not,
-//   the lanes write pairs. All plans begin before the grid before has ended, as in wgmma_12_small.
+// Change: one loop for nine plans: 128x256 and 128x192 with a deferred write-back, 256x192, 128x128
+//   and 192x128 in turns, and for small products 64x128, alone or in pairs, and 64x64. The last
+//   team adds up the pieces of a cut tile; where C has few tiles, a second kernel does. A plan is a
+//   type: tile, stages, consumers, cluster, order. So is the layout: A or B may lie in memory as
+//   its transpose; its boxes and its descriptor are then the other one's. Edges need no guards:
+//   loads bring zeros, stores are clipped. Where rows of A or B do not begin at multiples of 16
+//   bytes, the loop runs on a copy in which they do; where rows of C do not, the lanes write pairs.
+//   All plans begin before the grid before has ended, as in wgmma_12_small.
 // Which plan is fastest depends on the shape and on the GPU: lab.tune measures, `choose` estimates.
 // Source: beyond the articles.
 #pragma once
@@ -20,9 +21,11 @@
 #include "../common/order/in_step.cuh"
 #include "../common/order/last_wave.cuh"
 #include "../common/order/snake.cuh"
+#include "../common/order/turns.cuh"
 #include "../common/shape/realigned.cuh"
 #include "../common/store/any_store.cuh"
 #include "../common/tile/cluster_load.cuh"
+#include "../common/tile/low_boxes.cuh"
 #include "../common/tile/warpgroup_tile.cuh"
 #include "../common/tile/wgmma_shape.cuh"
 
@@ -35,9 +38,9 @@ template <int BM, int BN, int STAGES, int CONSUMERS, int CLUSTER, int STRIP_, bo
 struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
   using Shape = WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER>;
   static constexpr int STRIP = STRIP_;
-  // Of a piece of a cut tile, some 4 us, in k tiles of time.
-  static constexpr int PRICE = 10 * 128 * 256 / (BM * BN);
   static constexpr bool ADDED = ADDED_;
+  // Of a piece of a cut tile, in k tiles of time: some 4 us, or its traffic alone.
+  static constexpr int PRICE = ADDED ? 8 : 10 * 128 * 256 / (BM * BN);
   // Of the second kernel, some 2 us.
   static constexpr int ADDING = ADDED ? 16 * 64 * 128 / (BM * BN) : 0;
   static constexpr bool TURNS = TURNS_;
@@ -54,21 +57,6 @@ struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
   static constexpr bool LATE = is_half<TC> && ROWS == 64 && BN >= 192;
 };
 
-// Whose turn it is, of two consumers: an mbarrier each, behind those of the ring.
-template <class S>
-struct Turns {
-  uint32_t own_addr, other_addr, parity;
-
-  __device__ Turns(uint32_t addr, int wg_id)
-      : own_addr(addr + wg_id * 8), other_addr(addr + (wg_id ^ 1) * 8), parity(wg_id ^ 1) {}
-  __device__ void wait() {
-    if constexpr (S::TURNS) mbarrier_wait(own_addr, parity), parity ^= 1;
-  }
-  __device__ void pass() const {
-    if (S::TURNS && threadIdx.x % 128 == 0) mbarrier_arrive(other_addr);
-  }
-};
-
 template <class T, class TC, class S>
 __global__ void __launch_bounds__(S::THREADS, 1)
     kernel(const __grid_constant__ GemmMaps maps, const __grid_constant__ Output<TC> out,
@@ -83,10 +71,12 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   const int works = __shfl_sync(0xffffffffu, share.count(team), 0);
   // [init]
   if (threadIdx.x == 0) {
-    prefetch_maps(maps, share.depth > 0, out.by_engine);
+    prefetch_maps(maps, share.depth > 0, S::ENGINE);
     for (int i = 0; i < 2 && S::TURNS; ++i) mbarrier_init(turns_addr + i * 8, 1);
     ring.init(S::CLUSTER * S::CONSUMERS / S::TILES);
   }
+  const int rows = box_rows<S>(out.M);
+  if constexpr (S::LOW) clear_below<S>(smem, rows);
   S::CLUSTER > 1 ? cluster_sync() : __syncthreads();
   grid_dependency_wait();
   grid_launch_dependents();
@@ -103,7 +93,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
         for (int j = work.begin; j < work.end; ++j) {
           const int k_tile = i % 2 ? work.begin + work.end - 1 - j : j;  // there and back
           ring.wait_empty();
-          mbarrier_arrive_expect_tx(ring.full_addr(), S::STAGE_BYTES);
+          mbarrier_arrive_expect_tx(ring.full_addr(), S::STAGE_BYTES - (S::BM - rows) * 128);
           load_tiles<S>(maps, smem_addr(smem) + ring.offset, ring.full_addr(),
                         (tile.x * S::CLUSTER + rank) * S::BM, tile.y * S::BN, k_tile * S::BK, rank);
           ring.next();
@@ -126,7 +116,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
       return __shfl_sync(0xffffffffu, work.end - work.begin, 0);
     };
     WarpgroupTile<T, S::BM, S::ROWS, S::BN, S::LAYOUT> sums(smem_addr(smem), own_row);
-    using Ring = AnyRing<TC, S::PIECE_COLUMNS>;
+    using Ring = AnyRing<TC, S::PIECE_COLUMNS, S::ENGINE>;
     Ring store_ring(smem + S::OUT + threadIdx.x / 32 * Ring::BYTES, out);
     LateStore<TC, S::BN / 2, Ring> late(store_ring, &maps.c);
     Turns<S> turns(turns_addr, wg_id);
@@ -159,7 +149,10 @@ __global__ void __launch_bounds__(S::THREADS, 1)
       const int row = (tile.x * S::CLUSTER + rank) * S::BM + own_row, col = tile.y * S::BN;
 #pragma unroll
       for (int m = 0; m < S::ROWS / 64; ++m) {
-        scale_any(out, row + m * 64, col, sums.acc[m]);
+        if constexpr (S::ENGINE)
+          scale_sums(out, row + m * 64, col, sums.acc[m]);
+        else
+          scale_any(out, row + m * 64, col, sums.acc[m]);
         if constexpr (S::template LATE<TC>)
           late.take(sums.acc[m], row, col);
         else
@@ -175,15 +168,18 @@ __global__ void __launch_bounds__(S::THREADS, 1)
 }
 
 // [plans]
-constexpr int PLANS = 6;
+constexpr int PLANS = 9;
 template <class F>
 auto with_plan(int plan, F f) {
   if (plan == 0) return f(Plan<128, 256, 4, 2, 2, 8>());
   if (plan == 1) return f(Plan<256, 192, 3, 2, 2, 4>());
   if (plan == 2) return f(Plan<64, 128, 8, 1, 1, 32>());
   if (plan == 3) return f(Plan<128, 128, 6, 2, 1, 16, true>());
-  if (plan == 4) return f(Plan<64, 64, 8, 1, 1, 32>());
-  return f(Plan<128, 192, 4, 2, 2, 8>());
+  if (plan == 4) return f(Plan<64, 64, 12, 1, 1, 32>());
+  if (plan == 5) return f(Plan<128, 192, 4, 2, 2, 8>());
+  if (plan == 6) return f(Plan<128, 256, 4, 2, 2, 8, false, true>());
+  if (plan == 7) return f(Plan<64, 128, 8, 1, 2, 32>());
+  return f(Plan<192, 128, 4, 2, 1, 8, true>());
 }
 // [/plans]
 
@@ -207,5 +203,12 @@ inline cudaError_t launch_wgmma_14_any_shape(const GemmArgs& g, cudaStream_t str
   using namespace wgmma_14_any_shape;
   static_assert(is_half<T>, "16-bit inputs");
   const RealignedInputs<T> p(g);
-  return with_plan(choose(g), [&](auto of) { return run<T, TC, decltype(of), LAYOUT>(p, stream); });
+  if (g.layout != LAYOUT) return cudaErrorInvalidValue;
+  const bool by_engine = is_half<TC> && g.N % 8 == 0 && p.aligned(g.C);
+  return with_plan(choose(g), [&](auto of) {
+    using Plan = decltype(of);
+    if constexpr (is_half<TC>)
+      if (by_engine) return run<T, TC, Laid<Plan, LAYOUT, true>>(p, stream);
+    return run<T, TC, Laid<Plan, LAYOUT, false>>(p, stream);
+  });
 }

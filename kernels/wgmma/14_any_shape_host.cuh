@@ -28,10 +28,10 @@ LastWave share_of(const GemmArgs& g) {
 // that; more where rows of A or B begin within a line of the L2; of a tile's end; and of the
 // launch, with the first tile's beginning and the last one's end. Fitted to the recorded times of
 // all plans.
-constexpr int COST[PLANS] = {100, 105, 147, 112, 239, 105};
-constexpr int CROSSING[PLANS] = {2, 1, 85, 43, 139, 1};
-constexpr int END[PLANS] = {1300, 2100, 300, 600, 2000, 1000};
-constexpr int ONCE[PLANS] = {13800, 11300, 13200, 9800, 8400, 11700};
+constexpr int COST[PLANS] = {100, 101, 146, 107, 189, 112, 108, 132, 110};
+constexpr int CROSSING[PLANS] = {10, 12, 123, 61, 139, 10, 0, 8, 22};
+constexpr int END[PLANS] = {800, 1300, 200, 500, 900, 800, 1200, 200, 900};
+constexpr int ONCE[PLANS] = {15200, 14000, 9800, 7800, 10000, 10500, 13700, 12100, 8900};
 // Of the end of a 128x256 tile whose C the lanes store.
 constexpr int BY_LANES = 13500;
 // From here on power is what counts, and the plan that reads least.
@@ -76,24 +76,27 @@ size_t counters(const LastWave& share) {
   return (S::ADDED ? 0 : parts<S>(share)) + S::steps(share);
 }
 
-// A plan for a layout of A and B, that of the arguments.
-template <class Plan, int LAYOUT_>
+// A plan for a layout of A and B, that of the arguments. ENGINE: whether the copy engine writes C.
+// A kernel has the code of one way only: what is not in the instruction caches comes from memory.
+template <class Plan, int LAYOUT_, bool ENGINE_>
 struct Laid : Plan {
   static constexpr int LAYOUT = LAYOUT_;
+  static constexpr bool ENGINE = ENGINE_;
+  // Whether boxes of A may be low: one tile of few rows, which are lines of the box.
+  static constexpr bool LOW = Plan::ADDED && Plan::CLUSTER == 1 && !(LAYOUT & TURNED_A);
 };
 
 // [run]
-template <class T, class TC, class Plan, int LAYOUT>
+template <class T, class TC, class S>
 cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
-  using S = Laid<Plan, LAYOUT>;
   const GemmArgs& g = p.g;
-  if (g.layout != LAYOUT) return cudaErrorInvalidValue;
-  TC* C = static_cast<TC*>(g.C);
-  const bool by_engine = is_half<TC> && g.N % 8 == 0 && p.aligned(C);
-  const Output<TC> out = {C, g.M, g.N, g.alpha, g.beta, by_engine};
+  const Output<TC> out = {static_cast<TC*>(g.C), g.M, g.N, g.alpha, g.beta, S::ENGINE};
   GemmMaps maps;
   cudaError_t error = encode_maps<S>(&maps, static_cast<const T*>(g.A), static_cast<const T*>(g.B),
                                      out, g.K, p.lda, p.ldb);
+  if (error == cudaSuccess && S::LOW)
+    error = encode_operand<BoxesA<S>>(&maps.a, static_cast<const T*>(g.A), g.M, g.K, p.lda,
+                                      box_rows<S>(g.M));
   if (error != cudaSuccess) return error;
   error = allow_shared_memory(kernel<T, TC, S>, S::SMEM_BYTES);
   if (error != cudaSuccess) return error;

@@ -12,6 +12,7 @@ __global__ void __launch_bounds__(32 * ADDERS)
     add_last_tiles(Output<TC> out, Snake order, LastWave share, const float4* pieces) {
   constexpr int COLUMNS = S::BN / 8, GROUPS = S::PIECE / 32;
   __shared__ float4 sums[ADDERS][32];
+  grid_launch_dependents();
   const int adder = threadIdx.x / 32, lane_id = threadIdx.x % 32;
   const int group = blockIdx.x % GROUPS, part = blockIdx.x / GROUPS;
   const int block = part / S::PARTS, warp = part % S::PARTS;  // of a cluster's tile that was cut

@@ -9,8 +9,9 @@
 // tiles has an owner, who leaves its first `cut` k tiles to `helpers` others, in equal stretches.
 struct LastWave {
   int tiles, depth, teams, rest = 0, cut = 0, helpers = 0;
-  int waves;    // that every team has a whole tile of
-  int busiest;  // k tiles of time of the team that takes longest
+  int each = 0, extra = 0;  // k tiles of a helper, and how many are over
+  int waves;                // that every team has a whole tile of
+  int busiest;              // k tiles of time of the team that takes longest
 
   // price: of a piece that is left in memory, or added there, in k tiles of time, as in Schedule.
   // adding: of a second kernel that adds up all pieces, if there is one (add_last.cuh).
@@ -22,10 +23,12 @@ struct LastWave {
     for (int sharing = 1; over > 0 && sharing <= most - over; ++sharing) {
       const int each = adding > 0 ? 0 : (price + 1) / 2 + price * (over + sharing) / most;
       const int left = (int)(((long long)sharing * depth - over * each) / (over + sharing));
-      const int time = depth - left + adding + each * (1 + sharing / over);
+      const int traffic = adding > 0 ? price * (over + sharing) / most : 0;
+      const int time = depth - left + adding + traffic + each * (1 + sharing / over);
       if (left <= 0 || (long long)over * left < sharing || time >= least) continue;
       least = time, rest = over, cut = left, helpers = sharing;
     }
+    if (rest > 0) each = rest * cut / helpers, extra = rest * cut % helpers;
     const int all = ceil_div(tiles, most);
     teams = all == 0 ? 0 : ceil_div(tiles, all);
     if (rest > 0) teams = tiles < most ? rest + helpers : most;
@@ -35,11 +38,9 @@ struct LastWave {
   // Pieces of a cut tile, at most.
   __host__ __device__ int slots() const { return helpers / (rest > 0 ? rest : 1) + 3; }
   // Of the row of k tiles that were left: where a helper's stretch begins, and whose one is in it.
-  __device__ int begin(int helper) const {
-    return static_cast<int>((long long)helper * rest * cut / helpers);
-  }
+  __device__ int begin(int helper) const { return helper * each + helper * extra / helpers; }
   __device__ int helper_of(int x) const {
-    return static_cast<int>(((long long)(x + 1) * helpers - 1) / (rest * cut));
+    return ((x + 1u) * helpers - 1) / (rest * cut);  // 32 bits hold what fits in any memory
   }
   __device__ int cut_tile(const Work& work) const { return work.tile - (tiles - rest); }
   __device__ int pieces(const Work& work) const {

@@ -21,10 +21,36 @@ __device__ __forceinline__ void scale_any(const Output<TC>& out, int row, int co
   }
 }
 
-// Scaled sums in fp32, one at a time.
+// Scaled sums in fp32, four neighbours at a time, where rows of C begin at multiples of 16 bytes.
+// Two lanes side by side have two columns each, of a row and of the one 8 below: the even lane
+// takes four columns of the upper row, the odd one those of the lower.
+template <int COUNT>
+__device__ __forceinline__ void store_fours(const Output<float>& out, int row, int col,
+                                            const float (&acc)[COUNT]) {
+  const bool odd = threadIdx.x % 2;
+  const int2 at = sums_place();
+  const int m = row + at.x + odd * 8, n = col + at.y - odd * 2;
+  float* to = out.C + (size_t)m * out.N + n;
+  __syncwarp();  // the other lane has read what was in C
+#pragma unroll
+  for (int i = 0; i < COUNT; i += 4) {
+    float a[4] = {acc[i], acc[i + 1], acc[i + 2], acc[i + 3]};
+    // Copies, or ptxas keeps the sums in groups of four for the stores below, and waits for the
+    // products of each k tile to move them there.
+    asm volatile("" : "+f"(a[0]), "+f"(a[1]), "+f"(a[2]), "+f"(a[3]));
+    const float x = __shfl_xor_sync(0xffffffffu, a[odd ? 0 : 2], 1);
+    const float y = __shfl_xor_sync(0xffffffffu, a[odd ? 1 : 3], 1);
+    const float4 four = odd ? make_float4(x, y, a[2], a[3]) : make_float4(a[0], a[1], x, y);
+    if (m < out.M && n + i * 2 < out.N) *reinterpret_cast<float4*>(to + i * 2) = four;
+  }
+}
+
+// Scaled sums in fp32, where rows of C begin anywhere: one at a time.
 template <int COUNT>
 __device__ __forceinline__ void store_any(const Output<float>& out, int row, int col,
                                           const float (&acc)[COUNT]) {
+  if (out.N % 4 == 0 && reinterpret_cast<size_t>(out.C) % 16 == 0)
+    return store_fours(out, row, col, acc);
   const int2 at = sums_place();
   const int below = out.M - row - at.x, right = out.N - col - at.y;
   float* to = out.C + (size_t)(row + at.x) * out.N + col + at.y;
@@ -46,10 +72,10 @@ __device__ __forceinline__ void store_any_rows(const Output<TC>& out, const CUte
     store_any(out, row, col, acc);
 }
 
-// A StoreRing whose pieces the engine takes where it can (Output::by_engine). Else the warp's lanes
-// write them, a row of the piece at a time, as pairs at multiples of 4 bytes (store_by_pairs in
-// warp_store.cuh says how).
-template <class TC, int COLUMNS>
+// A StoreRing whose pieces the engine takes, if rows of C begin where it can write them (ENGINE).
+// Else the warp's lanes write them, a row of the piece at a time, as pairs at multiples of 4 bytes
+// (store_by_pairs in warp_store.cuh says how).
+template <class TC, int COLUMNS, bool ENGINE>
 struct AnyRing : StoreRing<true, COLUMNS> {
   using Engine = StoreRing<true, COLUMNS>;
   const Output<TC>& out;
@@ -58,11 +84,14 @@ struct AnyRing : StoreRing<true, COLUMNS> {
       : Engine(smem_addr(buffers)), out(out), piece(reinterpret_cast<const uint32_t*>(buffers)) {}
   template <class Pair>
   __device__ __forceinline__ void store(const CUtensorMap* map, int row, int col, Pair pair) {
-    if (out.by_engine) return Engine::store(map, row, col, pair);
-    __syncwarp();  // the piece before has been read
-    Engine::put(this->addr, pair);
-    __syncwarp();
-    store_pairs(row, col);
+    if constexpr (ENGINE) {
+      Engine::store(map, row, col, pair);
+    } else {
+      __syncwarp();  // the piece before has been read
+      Engine::put(this->addr, pair);
+      __syncwarp();
+      store_pairs(row, col);
+    }
   }
   __device__ __forceinline__ void store_pairs(int row, int col) const {
     const int lane_id = threadIdx.x % 32;

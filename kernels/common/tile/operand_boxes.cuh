@@ -22,11 +22,13 @@ using BoxesA = OperandBoxes<S::BM, (S::LAYOUT & TURNED_A) != 0, 1>;
 template <class S>
 using BoxesB = OperandBoxes<S::B_COLUMNS, (S::LAYOUT & TURNED_B) == 0, S::CLUSTER>;
 
-// count: of all rows of A or columns of B. ld: elements from row to row in memory.
+// count: of all rows of A or columns of B. ld: elements from row to row in memory. rows: of a box,
+// fewer where a tile has no more.
 template <class Boxes, class T>
-cudaError_t encode_operand(CUtensorMap* map, const T* operand, int count, int K, int ld) {
-  return encode_tensor_map(map, operand, Boxes::MN ? K : count, Boxes::MN ? count : K, ld,
-                           Boxes::ROWS, 64, CU_TENSOR_MAP_SWIZZLE_128B);
+cudaError_t encode_operand(CUtensorMap* map, const T* operand, int count, int K, int ld,
+                           int rows = Boxes::ROWS) {
+  return encode_tensor_map(map, operand, Boxes::MN ? K : count, Boxes::MN ? count : K, ld, rows, 64,
+                           CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 // A block's share of the boxes from `first`, a row of A or a column of B, and from k on. Boxes that

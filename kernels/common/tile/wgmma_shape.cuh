@@ -25,6 +25,6 @@ struct WgmmaShape {
   static constexpr int PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
   static_assert(PRODUCER_REGISTERS + 2 * CONSUMER_REGISTERS <= 3 * 168,
                 "more than the 168 that 384 threads begin with: setmaxnreg waits for ever");
-  static_assert(WM % 64 == 0 && BN % PIECE_COLUMNS == 0 && CONSUMERS <= 2, "whole pieces");
+  static_assert(BM % 64 == 0 && BN % PIECE_COLUMNS == 0 && CONSUMERS <= 2, "whole pieces");
   static_assert(STAGE_BYTES % 1024 == 0 && SMEM_BYTES <= 232448, "the swizzle's pattern, an SM");
 };

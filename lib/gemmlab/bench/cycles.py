@@ -18,7 +18,7 @@ from ..gpu import block_clock
 from ..gpu.block_clock import BlockClock, Reading
 from ..measurements.rows import CLOCK64, BenchRow
 from ..run.kernel import Kernel, LaunchPlan
-from .interleaving import BURST_LAUNCHES
+from .interleaving import BURST_LAUNCHES, burst_launches
 from .timer import Launch, Timer
 
 AGREE = 0.005  # the second build may take as much longer or shorter, as a share
@@ -82,8 +82,9 @@ def _counted(
     if mode == "sustained":
         readings = [_at_steady_load(second, timer, clock)]
     else:
+        again = burst_launches(timer.estimate(second)) if mode == "burst" else BURST_LAUNCHES
         timer.rest(_REST_S if mode == "burst" else 0.0)
-        readings = [_again(second, timer, clock) for _ in range(BURST_LAUNCHES + 1)][1:]
+        readings = [_again(second, timer, clock) for _ in range(again + 1)][1:]
     return Counted(
         Reading(
             statistics.median(reading.cycles for reading in readings),

@@ -14,6 +14,9 @@ from ..core import progress
 from .timer import Launch, Timer, Timing
 
 BURST_LAUNCHES = 10
+# After a rest it takes the power limit some 45 ms to lower the clock (H200). A burst that is longer
+# has launches of both kinds, and its median is of neither.
+BURST_S = 0.045
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,16 @@ def burst(
     repeats: int = 3,
     rest_s: float = 0.5,
 ) -> list[Timing]:
-    """Ten launches after a rest, three times: the chip before heat and power hold it back."""
+    """Launches after a rest, three times: the chip before heat and power hold it back.
+
+    As many as `burst_launches` says.
+    """
     each: list[list[list[float]]] = [[] for _ in launches]
     for order in schedule([repeats] * len(launches)):
         for i in order:
             timer.rest(rest_s)
             timer.time(launches[i])  # the clock rises here, untimed
-            count = max(2, min(BURST_LAUNCHES, int(0.5e6 / times_us[i])))
+            count = burst_launches(times_us[i])
             each[i].append([timer.time(launches[i]) for _ in range(count)])
     medians = [[statistics.median(turn) for turn in turns] for turns in each]
     timings = []
@@ -75,6 +81,11 @@ def burst(
         ratios = [b / t for b, t in zip(medians[base], medians[i], strict=True)]
         timings.append(Timing([us for turn in turns for us in turn], statistics.median(ratios)))
     return timings
+
+
+def burst_launches(time_us: float) -> int:
+    """How many launches of this length a burst times, behind one untimed: ten, within BURST_S."""
+    return max(2, min(BURST_LAUNCHES, int(BURST_S * 1e6 / time_us) - 1))
 
 
 def sustained(

@@ -154,13 +154,13 @@ STEPS: tuple[KernelSpec, ...] = (
     ),
     step(
         "wgmma_14_any_shape",
-        idea="any M, N, K, alignment and layout: six plans in one loop, and copies where rows are "
+        idea="any M, N, K, alignment and layout: nine plans in one loop, and copies where rows are "
         "not aligned",
         tile=(128, 256, 64),
         thread_tile=(2, 64),
         threads=384,
         shared_bytes=229440,
-        stages=8,
+        stages=12,
         persistent=True,
         workspace=True,
         cuts=_CUTS,
@@ -171,6 +171,16 @@ STEPS: tuple[KernelSpec, ...] = (
         multiple_of=(1, 1, 1),
         min_arch=90,
         max_arch=90,
-        configs=("128x256", "256x192", "64x128", "128x128 by turns", "64x64", "128x192"),
+        configs=(
+            "128x256",
+            "256x192",
+            "64x128",
+            "128x128 by turns",
+            "64x64",
+            "128x192",
+            "128x256 added",
+            "64x128 in pairs",
+            "192x128 by turns",
+        ),
     ),
 )

@@ -100,6 +100,13 @@ def test_burst_rests_before_every_turn():
     assert timings[0].ratio == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(("us", "count"), [(200, 10), (1350, 10), (11_000, 3), (40_000, 2)])
+def test_a_burst_ends_before_the_power_limit_takes_hold(us, count):
+    times = {"mine": us, "cublas": us}
+    timings = interleaving.burst(launches(times), FakeTimer(times), [us, us], 1)
+    assert [len(t.samples) for t in timings] == [3 * count] * 2
+
+
 def test_sustained_has_power_and_a_ratio_of_medians():
     us = {"mine": 200.0, "cublas": 100.0}
     timings = interleaving.sustained(launches(us), FakeTimer(us), list(us.values()), 1, seconds=5)
