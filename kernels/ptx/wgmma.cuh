@@ -40,6 +40,13 @@ __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
 
+// Takes four values out of the registers of d, after a wait. Else ptxas may keep d as the code
+// behind the wait wants it, in groups of four for a store, say: then it moves all of d beside the
+// wgmma, and waits for each group of them to do so (its message C7517).
+__device__ __forceinline__ void wgmma_detach(float (&x)[4]) {
+  asm volatile("" : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3]));
+}
+
 namespace ptx {
 
 // One specialisation for each shape and type, because inline PTX names every register.

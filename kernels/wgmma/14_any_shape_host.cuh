@@ -28,10 +28,10 @@ LastWave share_of(const GemmArgs& g) {
 // that; more where rows of A or B begin within a line of the L2; of a tile's end; and of the
 // launch, with the first tile's beginning and the last one's end. Fitted to the recorded times of
 // all plans.
-constexpr int COST[PLANS] = {100, 101, 146, 107, 189, 112, 108, 132, 110};
-constexpr int CROSSING[PLANS] = {10, 12, 123, 61, 139, 10, 0, 8, 22};
-constexpr int END[PLANS] = {800, 1300, 200, 500, 900, 800, 1200, 200, 900};
-constexpr int ONCE[PLANS] = {15200, 14000, 9800, 7800, 10000, 10500, 13700, 12100, 8900};
+constexpr int COST[PLANS] = {100, 100, 138, 106, 178, 109, 105, 133, 108};
+constexpr int CROSSING[PLANS] = {10, 11, 111, 44, 139, 4, 2, 12, 11};
+constexpr int END[PLANS] = {800, 1400, 200, 500, 1000, 800, 900, 300, 800};
+constexpr int ONCE[PLANS] = {16400, 15200, 11400, 9600, 11400, 12100, 14300, 12200, 12200};
 // Of the end of a 128x256 tile whose C the lanes store.
 constexpr int BY_LANES = 13500;
 // From here on power is what counts, and the plan that reads least.

@@ -1,6 +1,7 @@
 // A warpgroup's sums to C where rows of C begin anywhere.
 #pragma once
 #include <ptx/smem.cuh>
+#include <ptx/wgmma.cuh>
 
 #include "late_store.cuh"
 
@@ -35,9 +36,7 @@ __device__ __forceinline__ void store_fours(const Output<float>& out, int row, i
 #pragma unroll
   for (int i = 0; i < COUNT; i += 4) {
     float a[4] = {acc[i], acc[i + 1], acc[i + 2], acc[i + 3]};
-    // Copies, or ptxas keeps the sums in groups of four for the stores below, and waits for the
-    // products of each k tile to move them there.
-    asm volatile("" : "+f"(a[0]), "+f"(a[1]), "+f"(a[2]), "+f"(a[3]));
+    wgmma_detach(a);
     const float x = __shfl_xor_sync(0xffffffffu, a[odd ? 0 : 2], 1);
     const float y = __shfl_xor_sync(0xffffffffu, a[odd ? 1 : 3], 1);
     const float4 four = odd ? make_float4(x, y, a[2], a[3]) : make_float4(a[0], a[1], x, y);

@@ -13,6 +13,9 @@ __device__ __forceinline__ void wgmma_commit(int line = __builtin_LINE()) {
   sim_wgmma_commit(line);
 }
 
+// Where registers lie is ptxas's concern.
+__device__ __forceinline__ void wgmma_detach(float (&)[4]) {}
+
 template <int N>
 __device__ __forceinline__ void wgmma_wait(int line = __builtin_LINE()) {
   static_assert(N >= 0, "a number of groups");
