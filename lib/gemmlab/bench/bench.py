@@ -52,14 +52,13 @@ def bench(
     precision: "fp32", "bf16", "fp16", or "bf16_fp32" and "fp16_fp32" with C in fp32; None: the
     first kernel's first precision; without kernels, all steps of the first part that has the
     precision run. mode: "interleaved" runs all kernels in turns and writes over the L2 before each
-    launch (unless `warm_l2`); "burst" times up to ten launches after a rest, which end before the
-    power limit takes hold; "sustained" launches each kernel back to back for `seconds` (5) and
-    keeps the last third; "graph" is "interleaved" with 24 launches captured in one CUDA graph, on
-    matrices that take turns. samples: timings of each kernel. seconds: in the first mode the most
-    that a kernel may take at a size (1). baselines: may also have "cublas_tf32", with inputs
-    rounded to TF32. clock: also count cycles, by a second build that reads clocks. layout: "nn",
-    "nt" (B a transposed view), "tn" (A), "tt" (both), also for cuBLAS. gpu: show what was recorded
-    on that GPU, "H200".
+    launch (unless `warm_l2`); "burst" times ten launches after a rest, fewer if they are long;
+    "sustained" launches each kernel back to back for `seconds` (5) and keeps the last third;
+    "graph" is "interleaved" with 24 launches captured in one CUDA graph, on matrices that take
+    turns. samples: timings of each kernel. seconds: in the first mode the most that a kernel may
+    take at a size (1). baselines: may also have "cublas_tf32", with inputs rounded to TF32. clock:
+    also count cycles, by a second build that reads clocks. layout: "nn", "nt" (B a transposed
+    view), "tn" (A), "tt" (both), also for cuBLAS. gpu: show what was recorded on that GPU, "H200".
     Raises ArgumentError for arguments it cannot take, LaunchError for a kernel whose result is
     wrong, MeasurementError for what neither this machine nor the recorded run can give.
     """

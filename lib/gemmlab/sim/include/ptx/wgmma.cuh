@@ -13,14 +13,14 @@ __device__ __forceinline__ void wgmma_commit(int line = __builtin_LINE()) {
   sim_wgmma_commit(line);
 }
 
-// Where registers lie is ptxas's concern.
-__device__ __forceinline__ void wgmma_detach(float (&)[4]) {}
-
 template <int N>
 __device__ __forceinline__ void wgmma_wait(int line = __builtin_LINE()) {
   static_assert(N >= 0, "a number of groups");
   sim_wgmma_wait(N, line);
 }
+
+// Where registers lie is ptxas's concern.
+__device__ __forceinline__ void wgmma_detach(float (&x)[4]) { (void)x; }
 
 namespace gemmlab_sim {
 
