@@ -1,11 +1,13 @@
 // What the warpgroups of two blocks do, and in which cycle of their SM.
 //
 // Idea: an event is a kind, a number and a cycle. One thread of a warpgroup writes it to a place
-//   that no other event has, and waits for nothing: no barrier, no atomic, one register that
-//   counts. Of a thread that writes none, this register is past the end, so that all threads make
-//   one comparison. The lower 32 bits of the cycle suffice: within a block they tell events apart
-//   that are less than 2^31 cycles, about a second, from each other. No step has these lines. The
-//   build that traces puts them into a copy of the step's text (lib/gemmlab/steps/traced.py).
+//   that no other event has, and waits for nothing: no barrier, no atomic, one pointer that moves
+//   on. Between the end of a k tile's products and the start of the next ones every cycle counts:
+//   the tensor cores have few instructions in store. There the clock is only read (`note`), and
+//   written down when the next products have been started. The lower 32 bits of the cycle suffice:
+//   within a block they tell events apart that are less than 2^31 cycles, about a second, from each
+//   other. No step has these lines. The build that traces puts them into a copy of the step's text
+//   (lib/gemmlab/steps/traced.py).
 #pragma once
 #include <cuda_runtime.h>
 
@@ -35,18 +37,34 @@ __device__ uint2 event_places[EVENT_PLACES];
 // Where a thread writes its next event. Blocks in the middle of the grid write, the first thread of
 // each warpgroup; of the producer any thread, because one alone calls `put`.
 struct EventCursor {
-  unsigned at;
+  uint2* at;
+  bool writes;
+  unsigned full = 0, done = 0;  // cycles of noted events
 
   __device__ __forceinline__ EventCursor() {
     const unsigned block = blockIdx.x - gridDim.x / 2, warpgroup = threadIdx.x / 128;
-    const bool writes = threadIdx.x % 128 == 0 || warpgroup == EVENT_WARPGROUPS - 1;
-    at = block < EVENT_BLOCKS && writes ? (block * EVENT_WARPGROUPS + warpgroup) * EVENT_CAPACITY
-                                        : EVENT_PLACES;
+    writes = block < EVENT_BLOCKS && (threadIdx.x % 128 == 0 || warpgroup == EVENT_WARPGROUPS - 1);
+    at = event_places + (writes ? (block * EVENT_WARPGROUPS + warpgroup) * EVENT_CAPACITY : 0);
+  }
+  // EVENT_FULL of a k tile, or EVENT_DONE of the one before: its end is found beside this one.
+  __device__ __forceinline__ void note(EventKind kind) {
+    if (writes) (kind == EVENT_FULL ? full : done) = (unsigned)clock64();
+  }
+  // EVENT_DONE as noted, of a k tile if there is one.
+  __device__ __forceinline__ void put_noted(EventKind kind, int number) {
+    if (writes && number >= 0) write(kind, number, kind == EVENT_FULL ? full : done);
   }
   __device__ __forceinline__ void put(EventKind kind, int number) {
-    if (at >= EVENT_PLACES) return;
-    const uint2 event = make_uint2(kind | number << 8, (unsigned)clock64());
-    event_places[at++] = event;
+    if (!writes) return;
+    const unsigned now = (unsigned)clock64();
+    if (kind == EVENT_STARTED) {
+      put_noted(EVENT_DONE, number - 2);
+      put_noted(EVENT_FULL, number);
+    }
+    write(kind, number, now);
+  }
+  __device__ __forceinline__ void write(EventKind kind, int number, unsigned cycle) {
+    *at++ = make_uint2(kind | number << 8, cycle);
   }
 };
 

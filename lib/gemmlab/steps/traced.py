@@ -20,7 +20,8 @@ _CURSOR = {
         "  EventCursor events;\n  int stage = 0, offset = 0;\n  uint32_t parity = 0;\n"
     ),
 }
-# Of the loops over k tiles. What is found finished beside the products of k tile k is k - 1.
+# Of the loops over k tiles. What is found finished beside the products of k tile k is k - 1. It and
+# the full stage are noted, and written when the next products have been started.
 _PRODUCTS = {
     """\
         ring.wait_full();
@@ -29,14 +30,14 @@ _PRODUCTS = {
         wgmma_wait<1>();
 """: """\
         ring.wait_full();
-        ring.events.put(EVENT_FULL, piece);
+        ring.events.note(EVENT_FULL);
         start(ring.offset, piece > 0);
         ring.events.put(EVENT_STARTED, piece);
         ring.events.put(EVENT_STORE, piece);
         between(piece);
         ring.events.put(EVENT_STORED, piece);
         wgmma_wait<1>();
-        if (piece > 0) ring.events.put(EVENT_DONE, piece - 1);
+        ring.events.note(EVENT_DONE);
 """,
     """\
       ring.wait_full();
@@ -44,11 +45,15 @@ _PRODUCTS = {
       wgmma_wait<1>();
 """: """\
       ring.wait_full();
-      ring.events.put(EVENT_FULL, k_tile);
+      ring.events.note(EVENT_FULL);
       start(ring.offset, k_tile > 0);
       ring.events.put(EVENT_STARTED, k_tile);
       wgmma_wait<1>();
-      if (k_tile > 0) ring.events.put(EVENT_DONE, k_tile - 1);
+      ring.events.note(EVENT_DONE);
+""",
+    "    return used_addr;\n": """\
+    ring.events.put_noted(EVENT_DONE, depth - 2);
+    return used_addr;
 """,
 }
 _WHOLE_TILE = {

@@ -18,7 +18,7 @@ from gemmlab.steps import registry
 from gemmlab.steps.program import Program
 from gemmlab.steps.traced import EVENTS, traced
 
-PUT = re.compile(r"ring\.events\.put\(EVENT_(\w+), ")
+CALL = re.compile(r"ring\.events\.(?:put|note|put_noted)\(EVENT_(\w+)")
 
 
 def cuda_of(name: str) -> str:
@@ -29,7 +29,7 @@ def cuda_of(name: str) -> str:
 @pytest.mark.parametrize("name", EVENTS)
 def test_every_old_text_occurs_once_and_nothing_but_events_is_added(name):
     text = traced(name, cuda_of(name))
-    without = re.sub(r"[ \t,]*ring\.events\.put\(EVENT_\w+, [^;]*\)(?=;)", "", text)
+    without = re.sub(r"[ \t,]*ring\.events\.\w+\(EVENT_\w+[^;]*\)(?=;)", "", text)
     plain = traced(name, cuda_of(name), {"EventCursor {": "EventCursor {"})
     own = re.sub(r"(if \(\w+ > 0\);|;)|EventCursor events;|\s", "", without)
     assert own == re.sub(r";|\s", "", plain)
@@ -38,7 +38,7 @@ def test_every_old_text_occurs_once_and_nothing_but_events_is_added(name):
 
 @pytest.mark.parametrize("name", EVENTS)
 def test_a_step_says_what_its_lanes_need(name):
-    found = {kind.lower() for kind in PUT.findall(traced(name, cuda_of(name)))}
+    found = {kind.lower() for kind in CALL.findall(traced(name, cuda_of(name)))}
     turns, packs = {"awaits", "turn", "passed"}, {"pack", "packed"}
     of = {"wgmma_08_order": packs, "wgmma_13_ping_pong": turns}.get(name, set())
     assert found == {*KINDS} - (turns | packs) | of
