@@ -3,7 +3,7 @@
 // Idea: an event is a kind, a number and a cycle. One thread of a warpgroup writes it to a place
 //   that no other event has, and waits for nothing: no barrier, no atomic, one pointer that moves
 //   on. Between the end of a k tile's products and the start of the next ones every cycle counts:
-//   the tensor cores have few instructions in store. There the clock is only read (`note`), and
+//   the tensor cores have few instructions queued. There the clock is only read (`note`), and
 //   written down when the next products have been started. The lower 32 bits of the cycle suffice:
 //   within a block they tell events apart that are less than 2^31 cycles, about a second, from each
 //   other. No step has these lines. The build that traces puts them into a copy of the step's text
@@ -37,25 +37,26 @@ __device__ uint2 event_places[EVENT_PLACES];
 // Where a thread writes its next event. Blocks in the middle of the grid write, the first thread of
 // each warpgroup; of the producer any thread, because one alone calls `put`.
 struct EventCursor {
-  uint2* at;
-  bool writes;
+  uint2 *at, *end;              // equal in a thread that writes none, or no more
   unsigned full = 0, done = 0;  // cycles of noted events
 
   __device__ __forceinline__ EventCursor() {
     const unsigned block = blockIdx.x - gridDim.x / 2, warpgroup = threadIdx.x / 128;
-    writes = block < EVENT_BLOCKS && (threadIdx.x % 128 == 0 || warpgroup == EVENT_WARPGROUPS - 1);
+    const bool writes =
+        block < EVENT_BLOCKS && (threadIdx.x % 128 == 0 || warpgroup == EVENT_WARPGROUPS - 1);
     at = event_places + (writes ? (block * EVENT_WARPGROUPS + warpgroup) * EVENT_CAPACITY : 0);
+    end = at + (writes ? EVENT_CAPACITY : 0);
   }
   // EVENT_FULL of a k tile, or EVENT_DONE of the one before: its end is found beside this one.
   __device__ __forceinline__ void note(EventKind kind) {
-    if (writes) (kind == EVENT_FULL ? full : done) = (unsigned)clock64();
+    if (at != end) (kind == EVENT_FULL ? full : done) = (unsigned)clock64();
   }
-  // EVENT_DONE as noted, of a k tile if there is one.
+  // A noted event, of a k tile if there is one.
   __device__ __forceinline__ void put_noted(EventKind kind, int number) {
-    if (writes && number >= 0) write(kind, number, kind == EVENT_FULL ? full : done);
+    if (number >= 0) write(kind, number, kind == EVENT_FULL ? full : done);
   }
   __device__ __forceinline__ void put(EventKind kind, int number) {
-    if (!writes) return;
+    if (at == end) return;
     const unsigned now = (unsigned)clock64();
     if (kind == EVENT_STARTED) {
       put_noted(EVENT_DONE, number - 2);
@@ -64,7 +65,7 @@ struct EventCursor {
     write(kind, number, now);
   }
   __device__ __forceinline__ void write(EventKind kind, int number, unsigned cycle) {
-    *at++ = make_uint2(kind | number << 8, cycle);
+    if (at != end) *at++ = make_uint2(kind | number << 8, cycle);
   }
 };
 

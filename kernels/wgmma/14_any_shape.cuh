@@ -1,6 +1,6 @@
 // wgmma_14_any_shape: any M, N, K, any alignment and layout, with the plan that fits.
 //
-// Change: one loop for nine plans: 128x256 and 128x192 with a deferred write-back, 256x192, 128x128
+// Change: one loop for nine plans: 128x256 (twice) and 128x192, stored late, 256x192, 128x128
 //   and 192x128 in turns, and for small products 64x128, alone or in pairs, and 64x64. The last
 //   team adds up the pieces of a cut tile; where C has few tiles, a second kernel does. A plan is a
 //   type: tile, stages, consumers, cluster, order. So is the layout: A or B may lie in memory as
@@ -46,8 +46,9 @@ struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
   static constexpr bool TURNS = TURNS_;
   static constexpr int TILES = TURNS ? CONSUMERS : 1;  // at a time
   static constexpr int ROWS = BM / CONSUMERS * TILES;  // of a consumer
-  static constexpr int PARTS = Shape::WARPS / TILES;   // warps of a tile
-  static constexpr int PIECE = ROWS / 4 * BN / 4;      // a warp's sums, in groups of four
+  static_assert(ROWS % 64 == 0, "an instruction has 64 rows");
+  static constexpr int PARTS = Shape::WARPS / TILES;  // warps of a tile
+  static constexpr int PIECE = ROWS / 4 * BN / 4;     // a warp's sums, in groups of four
   static constexpr int SMEM_BYTES = Shape::SMEM_BYTES + (TURNS ? CONSUMERS * 8 : 0);
   // Waves that begin together. Consumers that take turns would wait for both.
   __host__ __device__ static int steps(const LastWave& share) { return TURNS ? 0 : ::steps(share); }

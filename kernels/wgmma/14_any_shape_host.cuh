@@ -82,7 +82,8 @@ template <class Plan, int LAYOUT_, bool ENGINE_>
 struct Laid : Plan {
   static constexpr int LAYOUT = LAYOUT_;
   static constexpr bool ENGINE = ENGINE_;
-  // Whether boxes of A may be low: one tile of few rows, which are lines of the box.
+  // Whether a box of A may have fewer rows than a tile: only where a tile is one box, whose lines
+  // are rows of A.
   static constexpr bool LOW = Plan::ADDED && Plan::CLUSTER == 1 && !(LAYOUT & TURNED_A);
 };
 

@@ -14,18 +14,20 @@ struct LastWave {
   int busiest;              // k tiles of time of the team that takes longest
 
   // price: of a piece that is left in memory, or added there, in k tiles of time, as in Schedule.
-  // adding: of a second kernel that adds up all pieces, if there is one (add_last.cuh).
+  // adding: of a second kernel that adds up all pieces, if there is one (add_last.cuh). The price
+  // is then that of the traffic of all pieces, where every team leaves one.
   // Where nothing is cut, as few teams as finish in the same number of waves.
   __host__ LastWave(int tiles, int depth, int most, int price, int adding = 0)
       : tiles(tiles), depth(depth) {
     const int over = tiles % most;
     int least = depth;
     for (int sharing = 1; over > 0 && sharing <= most - over; ++sharing) {
-      const int each = adding > 0 ? 0 : (price + 1) / 2 + price * (over + sharing) / most;
-      const int left = (int)(((long long)sharing * depth - over * each) / (over + sharing));
+      const int cost = adding > 0 ? 0 : (price + 1) / 2 + price * (over + sharing) / most;
+      const int left = (int)(((long long)sharing * depth - over * cost) / (over + sharing));
       const int traffic = adding > 0 ? price * (over + sharing) / most : 0;
-      const int time = depth - left + adding + traffic + each * (1 + sharing / over);
-      if (left <= 0 || (long long)over * left < sharing || time >= least) continue;
+      const int time = depth - left + adding + traffic + cost * (1 + sharing / over);
+      const long long row = (long long)over * left;
+      if (left <= 0 || row < sharing || row * sharing >> 32 != 0 || time >= least) continue;
       least = time, rest = over, cut = left, helpers = sharing;
     }
     if (rest > 0) each = rest * cut / helpers, extra = rest * cut % helpers;
@@ -40,7 +42,7 @@ struct LastWave {
   // Of the row of k tiles that were left: where a helper's stretch begins, and whose one is in it.
   __device__ int begin(int helper) const { return helper * each + helper * extra / helpers; }
   __device__ int helper_of(int x) const {
-    return ((x + 1u) * helpers - 1) / (rest * cut);  // 32 bits hold what fits in any memory
+    return ((x + 1u) * helpers - 1) / (rest * cut);  // fits: the constructor cuts no more
   }
   __device__ int cut_tile(const Work& work) const { return work.tile - (tiles - rest); }
   __device__ int pieces(const Work& work) const {

@@ -44,7 +44,7 @@ __device__ __forceinline__ void store_fours(const Output<float>& out, int row, i
   }
 }
 
-// Scaled sums in fp32, where rows of C begin anywhere: one at a time.
+// Scaled sums in fp32: four at a time where the rows of C allow it, else one.
 template <int COUNT>
 __device__ __forceinline__ void store_any(const Output<float>& out, int row, int col,
                                           const float (&acc)[COUNT]) {

@@ -10,7 +10,8 @@ template <class S>
 __host__ __device__ int box_rows(int M) {
   return S::LOW ? min(S::BM, ceil_div(M, 8) * 8) : S::BM;
 }
-// Zeros instead of the rows that no box brings: wgmma reads them, though nothing of it is stored.
+// Zeros in the rows that no box brings: wgmma reads them. Their sums never come into C, but memory
+// that nobody has written must not be read.
 template <class S>
 __device__ void clear_below(unsigned char* smem, int rows) {
   for (int stage = 0; stage < S::STAGES; ++stage)

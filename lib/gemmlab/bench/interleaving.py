@@ -84,7 +84,10 @@ def burst(
 
 
 def burst_launches(time_us: float) -> int:
-    """How many launches of this length a burst times, behind one untimed: ten, within BURST_S."""
+    """How many launches of this length a burst times, behind one untimed.
+
+    Ten, or as many as fit into BURST_S, but at least two.
+    """
     return max(2, min(BURST_LAUNCHES, int(BURST_S * 1e6 / time_us) - 1))
 
 
