@@ -93,11 +93,9 @@ cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
   const GemmArgs& g = p.g;
   const Output<TC> out = {static_cast<TC*>(g.C), g.M, g.N, g.alpha, g.beta, S::ENGINE};
   GemmMaps maps;
-  cudaError_t error = encode_maps<S>(&maps, static_cast<const T*>(g.A), static_cast<const T*>(g.B),
-                                     out, g.K, p.lda, p.ldb);
-  if (error == cudaSuccess && S::LOW)
-    error = encode_operand<BoxesA<S>>(&maps.a, static_cast<const T*>(g.A), g.M, g.K, p.lda,
-                                      box_rows<S>(g.M));
+  cudaError_t error =
+      encode_maps<S>(&maps, static_cast<const T*>(g.A), static_cast<const T*>(g.B), out, g.K, p.lda,
+                     p.ldb, S::LOW ? box_rows<S>(g.M) : BoxesA<S>::ROWS);
   if (error != cudaSuccess) return error;
   error = allow_shared_memory(kernel<T, TC, S>, S::SMEM_BYTES);
   if (error != cudaSuccess) return error;

@@ -22,10 +22,11 @@ struct LastWave {
     const int over = tiles % most;
     int least = depth;
     for (int sharing = 1; over > 0 && sharing <= most - over; ++sharing) {
-      const int cost = adding > 0 ? 0 : (price + 1) / 2 + price * (over + sharing) / most;
+      const int traffic = price * (over + sharing) / most;
+      const int cost = adding > 0 ? 0 : (price + 1) / 2 + traffic;
       const int left = (int)(((long long)sharing * depth - over * cost) / (over + sharing));
-      const int traffic = adding > 0 ? price * (over + sharing) / most : 0;
-      const int time = depth - left + adding + traffic + cost * (1 + sharing / over);
+      const int after = adding > 0 ? adding + traffic : cost * (1 + sharing / over);
+      const int time = depth - left + after;
       const long long row = (long long)over * left;
       if (left <= 0 || row < sharing || row * sharing >> 32 != 0 || time >= least) continue;
       least = time, rest = over, cut = left, helpers = sharing;

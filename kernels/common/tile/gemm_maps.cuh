@@ -10,11 +10,12 @@ struct GemmMaps {
   CUtensorMap a, b, c;
 };
 
-// A and B in rows of lda and ldb elements, C in pieces of 16 rows (warpgroup_store.cuh).
+// A and B in rows of lda and ldb elements, C in pieces of 16 rows (warpgroup_store.cuh). a_rows: of
+// a box of A, fewer where a tile has no more.
 template <class S, class T, class TC>
 cudaError_t encode_maps(GemmMaps* maps, const T* A, const T* B, const Output<TC>& out, int K,
-                        int lda, int ldb) {
-  cudaError_t error = encode_operand<BoxesA<S>>(&maps->a, A, out.M, K, lda);
+                        int lda, int ldb, int a_rows = BoxesA<S>::ROWS) {
+  cudaError_t error = encode_operand<BoxesA<S>>(&maps->a, A, out.M, K, lda, a_rows);
   if (error != cudaSuccess) return error;
   error = encode_operand<BoxesB<S>>(&maps->b, B, out.N, K, ldb);
   if (error != cudaSuccess) return error;
