@@ -1,13 +1,13 @@
 // wgmma_14_any_shape: any M, N, K, any alignment and layout, with the plan that fits.
 //
-// Change: one loop for nine plans: 128x256 (twice) and 128x192, stored late, 256x192, 128x128
-//   and 192x128 in turns, and for small products 64x128, alone or in pairs, and 64x64. The last
-//   team adds up the pieces of a cut tile; where C has few tiles, a second kernel does. A plan is a
-//   type: tile, stages, consumers, cluster, order. So is the layout: A or B may lie in memory as
-//   its transpose; its boxes and its descriptor are then the other one's. Edges need no guards:
-//   loads bring zeros, stores are clipped. Where rows of A or B do not begin at multiples of 16
-//   bytes, the loop runs on a copy in which they do; where rows of C do not, the lanes write pairs.
-//   All plans begin before the grid before has ended, as in wgmma_12_small.
+// Change: one loop for thirteen plans: 128x256 (three) and 128x192, stored late, 256x192, 128x128
+//   and 192x128 in turns, for small products 64x128, alone or in pairs, and 64x64, and three that
+//   multiply C's transpose, 192x96, 192x176 and 64x16. The last team adds up the pieces of a cut
+//   tile; where C has few tiles, a second kernel does. A plan is a type: tile, stages, consumers,
+//   cluster, order. So is the layout: A or B may lie in memory as its transpose, and its boxes and
+//   descriptor are then the other one's. Loads bring zeros beyond an edge, stores are clipped.
+//   Where rows of A or B do not begin at multiples of 16 bytes, the loop runs on copies; where rows
+//   of C do not, the lanes write pairs. All plans begin before the grid before has ended.
 // Which plan is fastest depends on the shape and on the GPU: lab.tune measures, `choose` estimates.
 // Source: beyond the articles.
 #pragma once
@@ -33,12 +33,15 @@ namespace wgmma_14_any_shape {
 
 // TURNS: each consumer has a tile of its own, and they take turns. STRIP: rows of cluster tiles.
 // ADDED: a second kernel adds up the pieces of a cut tile, else the last team that has one.
+// TRANSPOSED: the product is C's transpose: of rows of C a tile may have any multiple of 16.
 template <int BM, int BN, int STAGES, int CONSUMERS, int CLUSTER, int STRIP_, bool TURNS_ = false,
-          bool ADDED_ = BM * BN <= 64 * 128>
-struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
-  using Shape = WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER>;
+          bool ADDED_ = BM * BN <= 64 * 128, bool TRANSPOSED_ = false>
+struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER, TRANSPOSED_> {
+  using Shape = WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER, TRANSPOSED_>;
+  static constexpr bool TRANSPOSED = TRANSPOSED_;
   static constexpr int STRIP = STRIP_;
-  static constexpr bool ADDED = ADDED_;
+  // The warps of a transposed tile store it together: none may be the last one by itself.
+  static constexpr bool ADDED = ADDED_ || TRANSPOSED;
   // Of a piece of a cut tile, in k tiles of time: some 4 us, or its traffic alone.
   static constexpr int PRICE = ADDED ? 8 : 10 * 128 * 256 / (BM * BN);
   // Of the second kernel, some 2 us.
@@ -52,16 +55,15 @@ struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER> {
   static constexpr int SMEM_BYTES = Shape::SMEM_BYTES + (TURNS ? CONSUMERS * 8 : 0);
   // Waves that begin together. Consumers that take turns would wait for both.
   __host__ __device__ static int steps(const LastWave& share) { return TURNS ? 0 : ::steps(share); }
-  // Whether a tile waits in registers for the next one. 192 sums leave no room for that, and a
-  // small tile has none that follows.
+  // Whether a tile waits in registers for the next one: 192 sums leave no room for that.
   template <class TC>
-  static constexpr bool LATE = is_half<TC> && ROWS == 64 && BN >= 192;
+  static constexpr bool LATE = is_half<TC> && ROWS == 64 && BN >= 192 && !TRANSPOSED;
 };
 
 template <class T, class TC, class S>
 __global__ void __launch_bounds__(S::THREADS, 1)
     kernel(const __grid_constant__ GemmMaps maps, const __grid_constant__ Output<TC> out,
-           Snake order, LastWave share, float4* pieces, int* arrived, int* begun) {
+           Snake order, LastWave share, float4* pieces, int* arrived, int* begun, bool leaves) {
   extern __shared__ __align__(1024) unsigned char smem[];
   typename S::Ring ring(smem_addr(smem) + S::BARS);
   const uint32_t turns_addr = smem_addr(smem) + S::Shape::SMEM_BYTES;
@@ -94,7 +96,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
         for (int j = work.begin; j < work.end; ++j) {
           const int k_tile = i % 2 ? work.begin + work.end - 1 - j : j;  // there and back
           ring.wait_empty();
-          mbarrier_arrive_expect_tx(ring.full_addr(), S::STAGE_BYTES - (S::BM - rows) * 128);
+          mbarrier_arrive_expect_tx(ring.full_addr(), S::LOADED_BYTES - (S::BM - rows) * 128);
           load_tiles<S>(maps, smem_addr(smem) + ring.offset, ring.full_addr(),
                         (tile.x * S::CLUSTER + rank) * S::BM, tile.y * S::BN, k_tile * S::BK, rank);
           ring.next();
@@ -117,8 +119,8 @@ __global__ void __launch_bounds__(S::THREADS, 1)
       return __shfl_sync(0xffffffffu, work.end - work.begin, 0);
     };
     WarpgroupTile<T, S::BM, S::ROWS, S::BN, S::LAYOUT> sums(smem_addr(smem), own_row);
-    using Ring = AnyRing<TC, S::PIECE_COLUMNS, S::ENGINE>;
-    Ring store_ring(smem + S::OUT + threadIdx.x / 32 * Ring::BYTES, out);
+    using Ring = RingOf<TC, S>;
+    Ring store_ring(smem + S::OUT + threadIdx.x / 32 * Ring::BYTES, out, leaves);
     LateStore<TC, S::BN / 2, Ring> late(store_ring, &maps.c);
     Turns<S> turns(turns_addr, wg_id);
     for (int i = first; i < works; i += S::TILES) {
@@ -150,14 +152,14 @@ __global__ void __launch_bounds__(S::THREADS, 1)
       const int row = (tile.x * S::CLUSTER + rank) * S::BM + own_row, col = tile.y * S::BN;
 #pragma unroll
       for (int m = 0; m < S::ROWS / 64; ++m) {
-        if constexpr (S::ENGINE)
+        if constexpr (S::ENGINE && !S::TRANSPOSED)
           scale_sums(out, row + m * 64, col, sums.acc[m]);
         else
-          scale_any(out, row + m * 64, col, sums.acc[m]);
+          scale_any<S::TRANSPOSED>(out, row + m * 64, col, sums.acc[m]);
         if constexpr (S::template LATE<TC>)
           late.take(sums.acc[m], row, col);
         else
-          store_any_rows(out, &maps.c, store_ring, row + m * 64, col, sums.acc[m]);
+          store_any_rows<S>(out, &maps.c, store_ring, row + m * 64, col, sums.acc[m]);
       }
       // [/store]
     }
@@ -169,7 +171,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
 }
 
 // [plans]
-constexpr int PLANS = 9;
+constexpr int PLANS = 13;
 template <class F>
 auto with_plan(int plan, F f) {
   if (plan == 0) return f(Plan<128, 256, 4, 2, 2, 8>());
@@ -180,7 +182,11 @@ auto with_plan(int plan, F f) {
   if (plan == 5) return f(Plan<128, 192, 4, 2, 2, 8>());
   if (plan == 6) return f(Plan<128, 256, 4, 2, 2, 8, false, true>());
   if (plan == 7) return f(Plan<64, 128, 8, 1, 2, 32>());
-  return f(Plan<192, 128, 4, 2, 1, 8, true>());
+  if (plan == 8) return f(Plan<192, 128, 4, 2, 1, 8, true>());
+  if (plan == 9) return f(Plan<192, 96, 5, 1, 1, 8, false, true, true>());
+  if (plan == 10) return f(Plan<192, 176, 4, 3, 1, 8, false, true, true>());
+  if (plan == 11) return f(Plan<64, 16, 12, 1, 1, 32, false, true, true>());
+  return f(Plan<128, 256, 4, 2, 1, 8>());
 }
 // [/plans]
 
@@ -194,7 +200,7 @@ inline size_t workspace_wgmma_14_any_shape(const GemmArgs& g) {
   using namespace wgmma_14_any_shape;
   return RealignedInputs<T>(g).bytes + with_plan(choose(g), [&](auto of) {
            using S = decltype(of);
-           const LastWave share = share_of<S>(g);
+           const LastWave share = share_of<S>(product<S>(g));
            return pieces_bytes<S>(share) + counters<S>(share) * sizeof(int);
          });
 }
@@ -203,13 +209,12 @@ template <class T, class TC, int LAYOUT = 0>
 inline cudaError_t launch_wgmma_14_any_shape(const GemmArgs& g, cudaStream_t stream) {
   using namespace wgmma_14_any_shape;
   static_assert(is_half<T>, "16-bit inputs");
-  const RealignedInputs<T> p(g);
   if (g.layout != LAYOUT) return cudaErrorInvalidValue;
-  const bool by_engine = is_half<TC> && g.N % 8 == 0 && p.aligned(g.C);
   return with_plan(choose(g), [&](auto of) {
     using Plan = decltype(of);
+    const RealignedInputs<T> p(product<Plan>(g));
     if constexpr (is_half<TC>)
-      if (by_engine) return run<T, TC, Laid<Plan, LAYOUT, true>>(p, stream);
+      if (g.N % 8 == 0 && p.aligned(g.C)) return run<T, TC, Laid<Plan, LAYOUT, true>>(p, stream);
     return run<T, TC, Laid<Plan, LAYOUT, false>>(p, stream);
   });
 }

@@ -9,6 +9,11 @@
 
 namespace wgmma_14_any_shape {
 
+// What the loop multiplies.
+template <class S>
+GemmArgs product(const GemmArgs& g) {
+  return S::TRANSPOSED ? exchanged(g) : g;
+}
 template <class S>
 Snake order_of(const GemmArgs& g) {
   return Snake(ceil_div(g.M, S::CLUSTER * S::BM), ceil_div(g.N, S::BN), S::STRIP);
@@ -28,10 +33,11 @@ LastWave share_of(const GemmArgs& g) {
 // that; more where rows of A or B begin within a line of the L2; of a tile's end; and of the
 // launch, with the first tile's beginning and the last one's end. Fitted to the recorded times of
 // all plans.
-constexpr int COST[PLANS] = {100, 100, 138, 106, 178, 109, 105, 133, 108};
-constexpr int CROSSING[PLANS] = {10, 11, 111, 44, 139, 4, 2, 12, 11};
-constexpr int END[PLANS] = {800, 1400, 200, 500, 1000, 800, 900, 300, 800};
-constexpr int ONCE[PLANS] = {16400, 15200, 11400, 9600, 11400, 12100, 14300, 12200, 12200};
+constexpr int COST[PLANS] = {100, 100, 138, 106, 178, 109, 105, 133, 108, 110, 105, 400, 102};
+constexpr int CROSSING[PLANS] = {10, 11, 111, 44, 139, 4, 2, 12, 11, 11, 11, 11, 12};
+constexpr int END[PLANS] = {800, 1400, 200, 500, 1000, 800, 900, 300, 800, 800, 1400, 200, 800};
+constexpr int ONCE[PLANS] = {16400, 15200, 11400, 9600,  11400, 12100, 14300,
+                             12200, 12200, 11400, 14300, 9600,  14000};
 // Of the end of a 128x256 tile whose C the lanes store.
 constexpr int BY_LANES = 13500;
 // From here on power is what counts, and the plan that reads least.
@@ -51,7 +57,7 @@ inline int choose(const GemmArgs& g) {
   for (int plan = 0; plan < PLANS; ++plan)
     with_plan(plan, [&](auto of) {
       using S = decltype(of);
-      const LastWave share = share_of<S>(g);
+      const LastWave share = share_of<S>(product<S>(g));
       const double area = S::BM * S::BN / (128.0 * 256);
       const int percent = COST[plan] + (crossing ? CROSSING[plan] : 0);
       double cycles = share.busiest * area * 1024 * percent / 100;
@@ -80,22 +86,35 @@ size_t counters(const LastWave& share) {
 // A kernel has the code of one way only: what is not in the instruction caches comes from memory.
 template <class Plan, int LAYOUT_, bool ENGINE_>
 struct Laid : Plan {
-  static constexpr int LAYOUT = LAYOUT_;
+  static constexpr int LAYOUT = Plan::TRANSPOSED ? exchanged(LAYOUT_) : LAYOUT_;
   static constexpr bool ENGINE = ENGINE_;
   // Whether a box of A may have fewer rows than a tile: only where a tile is one box, whose lines
   // are rows of A.
   static constexpr bool LOW = Plan::ADDED && Plan::CLUSTER == 1 && !(LAYOUT & TURNED_A);
+  // Of a stage: where B is K-major, no column too many.
+  static constexpr int LOADED_BYTES =
+      Plan::A_BYTES + (LAYOUT & TURNED_B ? Plan::BN : Plan::B_COLUMNS) * 128;
 };
+
+// Whether C has to leave the L2 before A and B. Where all of them fit into half of it, which is
+// what is near an SM, C may stay: to write it to memory takes energy.
+inline bool leaves(const GemmArgs& g) {
+  const double elements = (double)g.M * g.K + (double)g.K * g.N + (double)g.M * g.N;
+  return 2 * elements > device_attribute(cudaDevAttrL2CacheSize) / 2;
+}
 
 // [run]
 template <class T, class TC, class S>
 cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
   const GemmArgs& g = p.g;
-  const Output<TC> out = {static_cast<TC*>(g.C), g.M, g.N, g.alpha, g.beta, S::ENGINE};
+  const Output<TC> out = {static_cast<TC*>(g.C),      g.M, g.N, g.alpha, g.beta,
+                          S::ENGINE && !S::TRANSPOSED};
   GemmMaps maps;
   cudaError_t error =
       encode_maps<S>(&maps, static_cast<const T*>(g.A), static_cast<const T*>(g.B), out, g.K, p.lda,
                      p.ldb, S::LOW ? box_rows<S>(g.M) : BoxesA<S>::ROWS);
+  if constexpr (S::TRANSPOSED && S::ENGINE)
+    if (error == cudaSuccess) error = encode_transposed<S::PIECE_COLUMNS>(&maps.c, out);
   if (error != cudaSuccess) return error;
   error = allow_shared_memory(kernel<T, TC, S>, S::SMEM_BYTES);
   if (error != cudaSuccess) return error;
@@ -108,7 +127,7 @@ cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
   if (error != cudaSuccess) return error;
   int* begun = arrived + count - S::steps(share);
   error = launch_teams(kernel<T, TC, S>, share.teams, S::CLUSTER, dim3(S::THREADS), S::SMEM_BYTES,
-                       stream, maps, out, order_of<S>(g), share, pieces, arrived, begun);
+                       stream, maps, out, order_of<S>(g), share, pieces, arrived, begun, leaves(g));
   if constexpr (S::ADDED) {
     const unsigned groups = parts<S>(share) * (S::PIECE / 32);  // of 16x8
     if (error == cudaSuccess && groups > 0)

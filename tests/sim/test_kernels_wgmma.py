@@ -87,7 +87,8 @@ def test_every_plan_takes_every_layout(layout, config):
     ("layout", "precision"), [("tn", "fp16_fp32"), ("tt", "bf16_fp32"), ("nt", "fp16")]
 )
 def test_layouts_in_other_precisions(layout, precision):
-    for config, sizes in enumerate((*ODD, *ODD[2:])):
+    for config in PLANS:
+        sizes = ODD[config % len(ODD)]
         trace, right = laid(layout, sizes, precision, config=config, sms=2)
         assert right and trace.findings == (), sizes
 
@@ -113,6 +114,12 @@ OTHER_PLANS = [
     ("Plan<128, 256, 4, 2, 2, 8, false, true>()", (300, 520, 1000), 10),
     ("Plan<256, 192, 3, 2, 2, 4, false, true>()", (300, 520, 3000), 10),
     ("Plan<128, 128, 6, 2, 1, 16, true, true>()", (300, 520, 3000), 10),
+    ("Plan<192, 96, 5, 1, 1, 8, false, false, true>()", (200, 520, 1000), None),
+    ("Plan<192, 176, 4, 3, 1, 8, false, false, true>()", (520, 520, 1000), None),
+    ("Plan<128, 256, 4, 2, 2, 8, false, true, true>()", (520, 300, 1000), 10),
+    ("Plan<192, 96, 4, 3, 2, 8, false, false, true>()", (200, 520, 1000), None),
+    ("Plan<64, 16, 12, 1, 1, 8, false, true, true>()", (24, 520, 3000), None),
+    ("Plan<128, 128, 6, 2, 1, 16, true, false, true>()", (300, 520, 3000), None),
 ]
 
 

@@ -15,6 +15,7 @@ from gemmlab.gpu.sandbox import context_watch
 from gemmlab.gpu.telemetry import environment
 from gemmlab.measurements.rows import DEFAULT_BASELINES, BenchResult
 from gemmlab.measurements.store import Measurements
+from gemmlab.measurements.trials import Shape
 from gemmlab.record import GRAPH_SIZES, merged
 from gemmlab.run.kernel import Kernel, kernel
 from gemmlab.steps import registry
@@ -27,6 +28,8 @@ from .launching import entry, right
 FAMILY, TYPES, SECTION = "wgmma", "bf16", "peers"
 FIRST_STEP = "wgmma_08"  # those before it are slower everywhere
 SAMPLES = 50
+# Configurations this near to the fastest are compared at steady load, each for so long.
+ALIKE, COMPARED_S = 0.93, 0.6
 
 
 def steps() -> list[str]:
@@ -71,10 +74,27 @@ def record(
 
 
 def _tune(names: Sequence[str], sizes: Sequence[int]) -> None:
-    """What `lab.tune` finds is what a step that has configurations then runs, in every mode."""
+    """What `lab.tune` finds is what a step that has configurations then runs."""
     for spec in map(registry.get, names):
         if spec.configs:
             tune(spec, list(sizes))
+
+
+def _configured(name: str, shape: Shape, mode: str) -> Kernel:
+    """A step as it runs in a mode.
+
+    At steady load power decides, not time alone: configurations that single launches find nearly
+    alike are then compared again, in this mode.
+    """
+    spec = registry.get(name)
+    if mode != "sustained" or not spec.configs:
+        return kernel(name)
+    timed = {trial.config: trial.ratio for trial in tune(spec, [shape]).trials if trial.row}
+    near = [each for each in spec.configs if timed.get(each, 0.0) > ALIKE * max(timed.values())]
+    protocol = Protocol(mode, False, (), SAMPLES, COMPARED_S, TYPES)
+    with tf32_off():
+        rows, *_ = measure({each: Kernel(spec, config=each) for each in near}, shape, protocol)
+    return Kernel(spec, config=max(rows, key=lambda row: row.ratio).kernel)
 
 
 @context_watch()
@@ -83,7 +103,7 @@ def _run(
 ) -> BenchResult:
     shape = (size, size, size)
     handles: dict[str, Kernel] = {
-        name: kernel(name) for name in names if registry.get(name).fits(*shape)
+        name: _configured(name, shape, mode) for name in names if registry.get(name).fits(*shape)
     }
     protocol = Protocol(
         mode, False, DEFAULT_BASELINES, SAMPLES, seconds if mode == "sustained" else None, TYPES

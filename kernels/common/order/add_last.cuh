@@ -37,6 +37,7 @@ __global__ void __launch_bounds__(32 * ADDERS)
 #pragma unroll
   for (int i = 0; i < 4; ++i) {  // as wgmma.cuh says of d[0] to d[3]
     const int m = row + lane_id / 4 + i / 2 * 8, n = col + lane_id % 4 * 2 + i % 2;
-    if (m < out.M && n < out.N) write_c(out.C + (size_t)m * out.N + n, c[i], out.alpha, out.beta);
+    const size_t at = S::TRANSPOSED ? (size_t)n * out.M + m : (size_t)m * out.N + n;
+    if (m < out.M && n < out.N) write_c(out.C + at, c[i], out.alpha, out.beta);
   }
 }

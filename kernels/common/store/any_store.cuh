@@ -1,25 +1,42 @@
-// A warpgroup's sums to C where rows of C begin anywhere.
+// A warpgroup's sums to C where rows of C begin anywhere, or where the product is C's transpose.
 #pragma once
 #include <ptx/smem.cuh>
 #include <ptx/wgmma.cuh>
 
 #include "late_store.cuh"
+#include "transposed_store.cuh"
+
+// A thread's sums in C, from (row, col) on. TRANSPOSED: the product is C's transpose.
+template <class TC, bool TRANSPOSED>
+struct SumsInC {
+  size_t down, along;  // elements from row to row of the product, and from column to column
+  int rows, columns;   // of the product, from the first sum on
+  TC* first;
+
+  __device__ SumsInC(const Output<TC>& out, int row, int col)
+      : down(TRANSPOSED ? 1 : out.N), along(TRANSPOSED ? out.M : 1) {
+    const int2 at = sums_place();
+    row += at.x, col += at.y;
+    rows = out.M - row, columns = out.N - col, first = out.C + row * down + col * along;
+  }
+  // of sum i
+  __device__ static int m(int i) { return i / 2 % 2 * 8; }
+  __device__ static int n(int i) { return i / 4 * 8 + i % 2; }
+  __device__ bool has(int i) const { return m(i) < rows && n(i) < columns; }
+  __device__ TC& operator[](int i) const { return first[m(i) * down + n(i) * along]; }
+};
 
 // As scale_sums; N is any.
-template <int COUNT, class TC>
+template <bool TRANSPOSED, int COUNT, class TC>
 __device__ __forceinline__ void scale_any(const Output<TC>& out, int row, int col,
                                           float (&acc)[COUNT]) {
 #pragma unroll
   for (int i = 0; i < COUNT; ++i) acc[i] *= out.alpha;
   if (out.beta == 0.0f) return;
-  const int2 at = sums_place();
-  const int below = out.M - row - at.x, right = out.N - col - at.y;  // what is left of C
-  const TC* from = out.C + (size_t)(row + at.x) * out.N + col + at.y;
+  const SumsInC<TC, TRANSPOSED> c(out, row, col);
 #pragma unroll
-  for (int i = 0; i < COUNT; ++i) {
-    const int m = i / 2 % 2 * 8, n = i / 4 * 8 + i % 2;
-    if (m < below && n < right) acc[i] += out.beta * to_float(from[(size_t)m * out.N + n]);
-  }
+  for (int i = 0; i < COUNT; ++i)
+    if (c.has(i)) acc[i] += out.beta * to_float(c[i]);
 }
 
 // Scaled sums in fp32, four neighbours at a time, where rows of C begin at multiples of 16 bytes.
@@ -44,31 +61,28 @@ __device__ __forceinline__ void store_fours(const Output<float>& out, int row, i
   }
 }
 
-// Scaled sums in fp32: four at a time where the rows of C allow it, else one.
-template <int COUNT>
-__device__ __forceinline__ void store_any(const Output<float>& out, int row, int col,
+// Scaled sums: in fp32 four at a time where the rows of C allow it, else one.
+template <bool TRANSPOSED, int COUNT, class TC>
+__device__ __forceinline__ void store_any(const Output<TC>& out, int row, int col,
                                           const float (&acc)[COUNT]) {
-  if (out.N % 4 == 0 && reinterpret_cast<size_t>(out.C) % 16 == 0)
-    return store_fours(out, row, col, acc);
-  const int2 at = sums_place();
-  const int below = out.M - row - at.x, right = out.N - col - at.y;
-  float* to = out.C + (size_t)(row + at.x) * out.N + col + at.y;
+  if constexpr (!TRANSPOSED)
+    if (out.N % 4 == 0 && reinterpret_cast<size_t>(out.C) % 16 == 0)
+      return store_fours(out, row, col, acc);
+  const SumsInC<TC, TRANSPOSED> c(out, row, col);
 #pragma unroll
-  for (int i = 0; i < COUNT; ++i) {
-    const int m = i / 2 % 2 * 8, n = i / 4 * 8 + i % 2;
-    if (m < below && n < right) to[(size_t)m * out.N + n] = acc[i];
-  }
+  for (int i = 0; i < COUNT; ++i)
+    if (c.has(i)) c[i] = from_float<TC>(acc[i]);
 }
 
-// As store_rows; ring: an AnyRing.
-template <class Ring, int COUNT, class TC>
+// As store_rows, in the way of a plan S. ring: an AnyRing or a TransposedRing.
+template <class S, class Ring, int COUNT, class TC>
 __device__ __forceinline__ void store_any_rows(const Output<TC>& out, const CUtensorMap* map,
                                                Ring& ring, int row, int col,
                                                const float (&acc)[COUNT]) {
-  if constexpr (is_half<TC>)
+  if constexpr (is_half<TC> && (S::ENGINE || !S::TRANSPOSED))
     store_rows(out, map, ring, row, col, acc);
   else
-    store_any(out, row, col, acc);
+    store_any<S::TRANSPOSED>(out, row, col, acc);
 }
 
 // A StoreRing whose pieces the engine takes, if rows of C begin where it can write them (ENGINE).
@@ -79,12 +93,16 @@ struct AnyRing : StoreRing<true, COLUMNS> {
   using Engine = StoreRing<true, COLUMNS>;
   const Output<TC>& out;
   const uint32_t* piece;  // the first buffer
-  __device__ AnyRing(const unsigned char* buffers, const Output<TC>& out)
-      : Engine(smem_addr(buffers)), out(out), piece(reinterpret_cast<const uint32_t*>(buffers)) {}
+  bool evict_first;
+  __device__ AnyRing(const unsigned char* buffers, const Output<TC>& out, bool evict_first)
+      : Engine(smem_addr(buffers)),
+        out(out),
+        piece(reinterpret_cast<const uint32_t*>(buffers)),
+        evict_first(evict_first) {}
   template <class Pair>
   __device__ __forceinline__ void store(const CUtensorMap* map, int row, int col, Pair pair) {
     if constexpr (ENGINE) {
-      Engine::store(map, row, col, pair);
+      Engine::store(map, row, col, pair, evict_first);
     } else {
       __syncwarp();  // the piece before has been read
       Engine::put(this->addr, pair);
@@ -109,3 +127,8 @@ struct AnyRing : StoreRing<true, COLUMNS> {
     }
   }
 };
+
+// What a plan S stores C by.
+template <class TC, class S>
+using RingOf = std::conditional_t<S::TRANSPOSED, TransposedRing<S::PIECE_COLUMNS>,
+                                  AnyRing<TC, S::PIECE_COLUMNS, S::ENGINE>>;

@@ -73,7 +73,8 @@ struct StoreRing {
   // pair(i): sums 2i and 2i + 1 of those of these columns, in 16 bits. map: of C, in boxes of 16
   // rows. row, col: of the first element.
   template <class Pair>
-  __device__ __forceinline__ void store(const CUtensorMap* map, int row, int col, Pair pair) {
+  __device__ __forceinline__ void store(const CUtensorMap* map, int row, int col, Pair pair,
+                                        bool evict_first = EVICT_FIRST) {
     const int lane_id = threadIdx.x % 32;
     if (lane_id == 0) bulk_wait_read<BUFFERS - 1>();  // the engine has read this buffer
     __syncwarp();
@@ -82,7 +83,7 @@ struct StoreRing {
     fence_proxy_async();
     __syncwarp();
     if (lane_id == 0) {
-      if constexpr (EVICT_FIRST)
+      if (evict_first)
         tma_store_2d_evict_first(map, piece_addr, col, row);
       else
         tma_store_2d(map, piece_addr, col, row);

@@ -14,6 +14,7 @@ __host__ __device__ int box_rows(int M) {
 // that nobody has written must not be read.
 template <class S>
 __device__ void clear_below(unsigned char* smem, int rows) {
+  if (rows == S::BM) return;
   for (int stage = 0; stage < S::STAGES; ++stage)
     for (int i = rows * 128 + threadIdx.x * 16; i < S::A_BYTES; i += S::THREADS * 16)
       *reinterpret_cast<uint4*>(smem + stage * S::STAGE_BYTES + i) = make_uint4(0, 0, 0, 0);

@@ -20,7 +20,8 @@ struct OperandBoxes {
 template <class S>
 using BoxesA = OperandBoxes<S::BM, (S::LAYOUT & TURNED_A) != 0, 1>;
 template <class S>
-using BoxesB = OperandBoxes<S::B_COLUMNS, (S::LAYOUT & TURNED_B) == 0, S::CLUSTER>;
+using BoxesB = OperandBoxes<S::LAYOUT & TURNED_B ? S::BN : S::B_COLUMNS,
+                            (S::LAYOUT & TURNED_B) == 0, S::CLUSTER>;
 
 // count: of all rows of A or columns of B. ld: elements from row to row in memory. rows: of a box,
 // fewer where a tile has no more.

@@ -154,8 +154,8 @@ STEPS: tuple[KernelSpec, ...] = (
     ),
     step(
         "wgmma_14_any_shape",
-        idea="any M, N, K, alignment and layout: nine plans in one loop, and copies where rows are "
-        "not aligned",
+        idea="any M, N, K, alignment and layout: thirteen plans in one loop, and copies where rows "
+        "are not aligned",
         tile=(128, 256, 64),
         thread_tile=(2, 64),
         threads=384,
@@ -181,6 +181,10 @@ STEPS: tuple[KernelSpec, ...] = (
             "128x256 added",
             "64x128 in pairs",
             "192x128 by turns",
+            "192x96 transposed",
+            "192x176 transposed",
+            "64x16 transposed",
+            "128x256 alone",
         ),
     ),
 )
