@@ -26,6 +26,8 @@ from .bench import check_counts, why_not_here
 from .protocol import Protocol, measure, tf32_off
 from .shapes import shapes_of
 
+NEAR = 0.95  # of the best ratio: configurations from here on are compared in one run
+
 
 @dataclass(frozen=True, repr=False)
 class TuneResult(Shown):
@@ -95,6 +97,7 @@ def tune(
 ) -> TuneResult:
     """Time every configuration of a step at `sizes` (M = N = K, or (M, N, K)), each against cuBLAS.
 
+    Those that are nearly as good as the best at a shape are then timed once more, in one run.
     The best of each shape is what `lab.kernel(name)` then runs at exactly this shape on this GPU:
     the choices are kept in GEMMLAB_CACHE, for this driver, CUDA version and code of the step. They
     are written after each configuration, so a tuning that was interrupted continues where it
@@ -152,11 +155,17 @@ def _live(handle: Kernel, shapes: list[Shape], protocol: Protocol, again: bool) 
     done = len(wanted) - len(todo)
     bar = progress.count(len(wanted), f"tuning {handle.title}", "configuration", done)
     try:
-        for shape, config in todo:
-            trial = _measure(handle_of(handle, config), handle.title, source, shape, protocol)
-            tuned.add(here, trial)
-            known[shape, config] = trial
-            bar.update()
+        for shape in shapes:
+            measured = [config for at, config in todo if at == shape]
+            for config in measured:
+                trial = _measure(handle_of(handle, config), handle.title, source, shape, protocol)
+                tuned.add(here, trial)
+                known[shape, config] = trial
+                bar.update()
+            all_of_it = [known[shape, config] for config in handle.spec.configs]
+            for trial in _together(handle, all_of_it, protocol) if measured else ():
+                tuned.add(here, trial)
+                known[shape, trial.config] = trial
     finally:
         bar.close()
     note = "; ".join(filter(None, (before, ignored, changed)))
@@ -196,6 +205,24 @@ def _measure(
     except RefusedError as refused:
         return replace(trial, refused=str(refused))
     return replace(trial, row=rows[0])
+
+
+def _together(
+    handle: Kernel, trials: Sequence[TuningTrial], protocol: Protocol
+) -> list[TuningTrial]:
+    """Those that are nearly as good as the best at a shape, all in one run; none if it is alone.
+
+    A kernel that runs between others finds less of its machine code in the caches than one that
+    takes turns with cuBLAS alone, and the clocks of two runs differ.
+    """
+    best = max(trial.ratio for trial in trials)
+    near = [trial for trial in trials if trial.row and trial.ratio > NEAR * best]
+    if len(near) < 2:
+        return []
+    handles = [handle_of(handle, trial.config) for trial in near]
+    with tf32_off():
+        rows, _, _ = measure({each.title: each for each in handles}, near[0].shape, protocol)
+    return [replace(trial, row=row) for trial, row in zip(near, rows, strict=True)]
 
 
 def _recorded(handle: Kernel, shapes: list[Shape]) -> TuneResult:

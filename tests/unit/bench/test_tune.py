@@ -63,16 +63,21 @@ class FakeMeasure:
 
     def __init__(self):
         self.calls, self.protocols, self.fail = [], [], {}
+        self.worse, self.together = 0.7, {}  # of cuBLAS: the other one; each, in one run
 
     def __call__(self, handles, shape, protocol):
+        self.protocols.append(protocol)
+        if len(handles) > 1:
+            configs = [handle.config for handle in handles.values()]
+            self.calls.append((*configs, shape))
+            return [row(config, shape, self.together[config]) for config in configs], {}, ""
         ((title, handle),) = handles.items()
         self.calls.append((handle.config, shape))
-        self.protocols.append(protocol)
         if error := self.fail.get((handle.config, shape)):
             raise error
         best = TWO if len(set(shape)) == 1 else FIVE
         assert title == f"{NAME} [{handle.config}]"
-        return [row(handle.config, shape, 1.1 if handle.config == best else 0.7)], {}, ""
+        return [row(handle.config, shape, 1.1 if handle.config == best else self.worse)], {}, ""
 
 
 @pytest.fixture
@@ -125,6 +130,23 @@ def test_every_configuration_is_measured_at_every_shape(gpu):
     assert result.choices == {"4096": TWO, "64x8192x8192": FIVE}
     assert (result.choice(4096), result.choice(WIDE)) == (TWO, FIVE)
     assert (result.source, result.note) == ("live", "")
+
+
+def test_those_that_are_nearly_alike_are_compared_in_one_run(gpu):
+    gpu.worse, gpu.together = 1.08, {TWO: 0.98, FIVE: 1.01}
+    result = lab.tune(SPEC, sizes=[4096])
+    cube = (4096, 4096, 4096)
+    assert gpu.calls == [(TWO, cube), (FIVE, cube), (TWO, FIVE, cube)]
+    assert result.choice(4096) == FIVE
+    assert [trial.ratio for trial in result.trials] == [0.98, 1.01]
+    # It is kept: a second call measures nothing.
+    assert lab.tune(SPEC, sizes=[4096]).choice(4096) == FIVE and len(gpu.calls) == 3
+
+
+def test_one_that_is_alone_is_not_measured_again(gpu):
+    gpu.worse = 1.04
+    lab.tune(SPEC, sizes=[4096])
+    assert len(gpu.calls) == 2
 
 
 def test_the_table_says_in_words_what_was_chosen(gpu):
