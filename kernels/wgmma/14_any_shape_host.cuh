@@ -32,16 +32,15 @@ LastWave share_of(const GemmArgs& g) {
 // Cycles that a plan takes: of a k tile 1,024 for 128x256, by area for the others, in hundredths of
 // that; more where rows of A or B begin within a line of the L2; of a tile's end; and of the
 // launch, with the first tile's beginning and the last one's end. Fitted to the recorded times of
-// all plans.
-constexpr int COST[PLANS] = {100, 100, 138, 106, 178, 109, 105, 133, 108, 110, 105, 400, 102};
-constexpr int CROSSING[PLANS] = {10, 11, 111, 44, 139, 4, 2, 12, 11, 11, 11, 11, 12};
-constexpr int END[PLANS] = {800, 1400, 200, 500, 1000, 800, 900, 300, 800, 800, 1400, 200, 800};
-constexpr int ONCE[PLANS] = {16400, 15200, 11400, 9600,  11400, 12100, 14300,
-                             12200, 12200, 11400, 14300, 9600,  14000};
+// all plans, at some 1.7 GHz.
+constexpr int COST[PLANS] = {121, 136, 205, 143, 244, 132, 127, 179, 129, 151, 135, 450, 130};
+constexpr int CROSSING[PLANS] = {9, 0, 94, 37, 110, 0, 0, 16, 21, 40, 4, 144, 21};
+constexpr int END[PLANS] = {2500, 4500, 900,  1100, 200,  2200, 2400,
+                            900,  1900, 1200, 3200, 1500, 2900};
+constexpr int ONCE[PLANS] = {7800, 1500, 4700, 4200,  7800, 6300, 9200,
+                             6900, 7200, 9100, 13800, 7100, 1500};
 // Of the end of a 128x256 tile whose C the lanes store.
-constexpr int BY_LANES = 13500;
-// From here on power is what counts, and the plan that reads least.
-constexpr double LARGE = 1e12;
+constexpr int BY_LANES = 12700;
 
 // Whether rows of this length begin within a line of 128 bytes. Those of copies (realigned.cuh) do
 // not.
@@ -62,7 +61,6 @@ inline int choose(const GemmArgs& g) {
       const int percent = COST[plan] + (crossing ? CROSSING[plan] : 0);
       double cycles = share.busiest * area * 1024 * percent / 100;
       cycles += share.waves * (END[plan] + (g.N % 8 != 0 ? BY_LANES * area : 0)) + ONCE[plan];
-      if (plan == 1 && (double)g.M * g.N * g.K > LARGE) cycles *= 0.97;
       if (least == 0 || cycles < least) best = plan, least = cycles;
     });
   return best;
