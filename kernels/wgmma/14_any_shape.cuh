@@ -3,11 +3,11 @@
 // Change: one loop for thirteen plans: 128x256 (three) and 128x192, stored late, 256x192, 128x128
 //   and 192x128 in turns, for small products 64x128, alone or in pairs, and 64x64, and three that
 //   multiply C's transpose, 192x96, 192x176 and 64x16. The last team adds up the pieces of a cut
-//   tile; where C has few tiles, a second kernel does. A plan is a type: tile, stages, consumers,
+//   tile; in some plans a second kernel does. A plan is a type: tile, stages, consumers,
 //   cluster, order. So is the layout: A or B may lie in memory as its transpose, and its boxes and
 //   descriptor are then the other one's. Loads bring zeros beyond an edge, stores are clipped.
 //   Where rows of A or B do not begin at multiples of 16 bytes, the loop runs on copies; where rows
-//   of C do not, the lanes write pairs. All plans begin before the grid before has ended.
+//   of C do not, the lanes write C. All plans begin before the grid before has ended.
 // Which plan is fastest depends on the shape and on the GPU: lab.tune measures, `choose` estimates.
 // Source: beyond the articles.
 #pragma once
@@ -49,7 +49,7 @@ struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER, TRANSPOSED_> {
   static constexpr bool TURNS = TURNS_;
   static constexpr int TILES = TURNS ? CONSUMERS : 1;  // at a time
   static constexpr int ROWS = BM / CONSUMERS * TILES;  // of a consumer
-  static_assert(ROWS % 64 == 0, "an instruction has 64 rows");
+  static_assert(ROWS % 64 == 0 && (!TURNS || CONSUMERS == 2), "64 rows; two take turns");
   static constexpr int PARTS = Shape::WARPS / TILES;  // warps of a tile
   static constexpr int PIECE = ROWS / 4 * BN / 4;     // a warp's sums, in groups of four
   static constexpr int SMEM_BYTES = Shape::SMEM_BYTES + (TURNS ? CONSUMERS * 8 : 0);
@@ -63,7 +63,7 @@ struct Plan : WgmmaShape<BM, BN, STAGES, CONSUMERS, CLUSTER, TRANSPOSED_> {
 template <class T, class TC, class S>
 __global__ void __launch_bounds__(S::THREADS, 1)
     kernel(const __grid_constant__ GemmMaps maps, const __grid_constant__ Output<TC> out,
-           Snake order, LastWave share, float4* pieces, int* arrived, int* begun, bool leaves) {
+           Snake order, LastWave share, float4* pieces, int* arrived, int* begun, bool c_first) {
   extern __shared__ __align__(1024) unsigned char smem[];
   typename S::Ring ring(smem_addr(smem) + S::BARS);
   const uint32_t turns_addr = smem_addr(smem) + S::Shape::SMEM_BYTES;
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     };
     WarpgroupTile<T, S::BM, S::ROWS, S::BN, S::LAYOUT> sums(smem_addr(smem), own_row);
     using Ring = RingOf<TC, S>;
-    Ring store_ring(smem + S::OUT + threadIdx.x / 32 * Ring::BYTES, out, leaves);
+    Ring store_ring(smem + S::OUT + threadIdx.x / 32 * Ring::BYTES, out, c_first);
     LateStore<TC, S::BN / 2, Ring> late(store_ring, &maps.c);
     Turns<S> turns(turns_addr, wg_id);
     for (int i = first; i < works; i += S::TILES) {

@@ -6,6 +6,7 @@
 #include "../common/launch/shared_memory.cuh"
 #include "../common/launch/team_launch.cuh"
 #include "../common/shape/realigned.cuh"
+#include "../common/shape/transposed.cuh"
 
 namespace wgmma_14_any_shape {
 
@@ -29,10 +30,10 @@ LastWave share_of(const GemmArgs& g) {
 }
 
 // [choice]
-// Cycles that a plan takes: of a k tile 1,024 for 128x256, by area for the others, in hundredths of
-// that; more where rows of A or B begin within a line of the L2; of a tile's end; and of the
-// launch, with the first tile's beginning and the last one's end. Fitted to the recorded times of
-// all plans, at some 1.7 GHz.
+// Cycles that a plan takes, where memory is no limit: of a k tile 1,024 for 128x256, by area for
+// the others, in hundredths of that; more where rows of A or B begin within a line of the L2; of a
+// tile's end; and of the launch, with the first tile's beginning and the last one's end. Fitted so
+// that at the recorded shapes the fastest plan comes out first: none of them is a time by itself.
 constexpr int COST[PLANS] = {121, 136, 205, 143, 244, 132, 127, 179, 129, 151, 135, 450, 130};
 constexpr int CROSSING[PLANS] = {9, 0, 94, 37, 110, 0, 0, 16, 21, 40, 4, 144, 21};
 constexpr int END[PLANS] = {2500, 4500, 900,  1100, 200,  2200, 2400,
@@ -94,9 +95,10 @@ struct Laid : Plan {
       Plan::A_BYTES + (LAYOUT & TURNED_B ? Plan::BN : Plan::B_COLUMNS) * 128;
 };
 
-// Whether C has to leave the L2 before A and B. Where all of them fit into half of it, which is
-// what is near an SM, C may stay: to write it to memory takes energy.
-inline bool leaves(const GemmArgs& g) {
+// Whether what is written of C is to leave the L2 before A and B do. Where all of them fit into
+// half of it, which is what is near an SM, C may stay: who reads it next, or writes it anew, finds
+// it.
+inline bool c_leaves_first(const GemmArgs& g) {
   const double elements = (double)g.M * g.K + (double)g.K * g.N + (double)g.M * g.N;
   return 2 * elements > device_attribute(cudaDevAttrL2CacheSize) / 2;
 }
@@ -125,7 +127,8 @@ cudaError_t run(const RealignedInputs<T>& p, cudaStream_t stream) {
   if (error != cudaSuccess) return error;
   int* begun = arrived + count - S::steps(share);
   error = launch_teams(kernel<T, TC, S>, share.teams, S::CLUSTER, dim3(S::THREADS), S::SMEM_BYTES,
-                       stream, maps, out, order_of<S>(g), share, pieces, arrived, begun, leaves(g));
+                       stream, maps, out, order_of<S>(g), share, pieces, arrived, begun,
+                       c_leaves_first(g));
   if constexpr (S::ADDED) {
     const unsigned groups = parts<S>(share) * (S::PIECE / 32);  // of 16x8
     if (error == cudaSuccess && groups > 0)

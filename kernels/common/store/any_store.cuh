@@ -3,6 +3,8 @@
 #include <ptx/smem.cuh>
 #include <ptx/wgmma.cuh>
 
+#include <type_traits>
+
 #include "late_store.cuh"
 #include "transposed_store.cuh"
 
@@ -19,7 +21,7 @@ struct SumsInC {
     row += at.x, col += at.y;
     rows = out.M - row, columns = out.N - col, first = out.C + row * down + col * along;
   }
-  // of sum i
+  // Of sum i, from the first one.
   __device__ static int m(int i) { return i / 2 % 2 * 8; }
   __device__ static int n(int i) { return i / 4 * 8 + i % 2; }
   __device__ bool has(int i) const { return m(i) < rows && n(i) < columns; }
@@ -89,8 +91,8 @@ __device__ __forceinline__ void store_any_rows(const Output<TC>& out, const CUte
 // Else the warp's lanes write them, a row of the piece at a time, as pairs at multiples of 4 bytes
 // (store_by_pairs in warp_store.cuh says how).
 template <class TC, int COLUMNS, bool ENGINE>
-struct AnyRing : StoreRing<true, COLUMNS> {
-  using Engine = StoreRing<true, COLUMNS>;
+struct AnyRing : StoreRing<false, COLUMNS> {
+  using Engine = StoreRing<false, COLUMNS>;
   const Output<TC>& out;
   const uint32_t* piece;  // the first buffer
   bool evict_first;

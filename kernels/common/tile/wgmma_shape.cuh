@@ -19,10 +19,10 @@ struct WgmmaShape {
   // The stages (a tile of A, then B), the warps' buffers of C (OUT_BYTES each), the mbarriers.
   static constexpr int OUT = STAGES * STAGE_BYTES, BARS = OUT + WARPS * OUT_BYTES;
   static constexpr int SMEM_BYTES = BARS + Ring::BYTES;
-  static constexpr bool GIVES = CONSUMERS > 1;  // the producer, registers: one consumer has enough
-  // A block of 384 threads has 168 registers each at launch, one of 512 has 128.
+  static constexpr bool GIVES = CONSUMERS > 1;  // whether the producer gives registers away
+  static constexpr int AT_LAUNCH = 65536 / THREADS / 8 * 8;  // registers: 168 for 384 threads
   static constexpr int PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = CONSUMERS == 3 ? 152 : 232;
-  static_assert(PRODUCER_REGISTERS + CONSUMERS * CONSUMER_REGISTERS <= 3 * 168,
+  static_assert(PRODUCER_REGISTERS + CONSUMERS * CONSUMER_REGISTERS <= (CONSUMERS + 1) * AT_LAUNCH,
                 "more than at launch: setmaxnreg waits for ever");
   static_assert(BM % 64 == 0 && PIECE_COLUMNS % 16 == 0 && CONSUMERS <= 3, "whole pieces");
   static_assert(STAGE_BYTES % 1024 == 0 && SMEM_BYTES <= 232448, "the swizzle's pattern, an SM");

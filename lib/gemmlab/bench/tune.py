@@ -101,9 +101,9 @@ def tune(
     The best of each shape is what `lab.kernel(name)` then runs at exactly this shape on this GPU:
     the choices are kept in GEMMLAB_CACHE, for this driver, CUDA version and code of the step. They
     are written after each configuration, so a tuning that was interrupted continues where it
-    stopped. What the recording of a GPU of this name has of the same code counts as measured. A
-    configuration that the step refuses at a shape is passed over there. Without a GPU the recorded
-    tuning is shown instead, and says so.
+    stopped; what was measured before it is not compared in one run again. What the recording of a
+    GPU of this name has of the same code counts as measured. A configuration that the step refuses
+    at a shape is passed over there. Without a GPU the recorded tuning is shown, and says so.
 
     samples: timings of a configuration at a shape. seconds: the most that they may take together.
     again: measure also what the cache or the recording already has.
@@ -213,16 +213,20 @@ def _together(
     """Those that are nearly as good as the best at a shape, all in one run; none if it is alone.
 
     A kernel that runs between others finds less of its machine code in the caches than one that
-    takes turns with cuBLAS alone, and the clocks of two runs differ.
+    takes turns with cuBLAS alone, and the clocks of two runs differ. Ratios may be lower then: as
+    long as one that was left out looks better than all of them, it joins, and all run again.
     """
-    best = max(trial.ratio for trial in trials)
-    near = [trial for trial in trials if trial.row and trial.ratio > NEAR * best]
-    if len(near) < 2:
-        return []
-    handles = [handle_of(handle, trial.config) for trial in near]
-    with tf32_off():
-        rows, _, _ = measure({each.title: each for each in handles}, near[0].shape, protocol)
-    return [replace(trial, row=row) for trial, row in zip(near, rows, strict=True)]
+    alone = sorted((trial for trial in trials if trial.row), key=lambda trial: -trial.ratio)
+    near = [trial for trial in alone if trial.ratio > NEAR * alone[0].ratio]
+    together: list[TuningTrial] = []
+    while len(near) > max(1, len(together)):
+        handles = [handle_of(handle, trial.config) for trial in near]
+        with tf32_off():
+            rows, _, _ = measure({each.title: each for each in handles}, near[0].shape, protocol)
+        together = [replace(trial, row=row) for trial, row in zip(near, rows, strict=True)]
+        best = max(trial.ratio for trial in together)
+        near += [trial for trial in alone[len(near) :] if trial.ratio > best]
+    return together
 
 
 def _recorded(handle: Kernel, shapes: list[Shape]) -> TuneResult:

@@ -186,5 +186,11 @@ STEPS: tuple[KernelSpec, ...] = (
             "64x16 transposed",
             "128x256 alone",
         ),
+        # Of C; their names have the tiles of its transpose.
+        config_tiles=(
+            ("192x96 transposed", (96, 192, 64)),
+            ("192x176 transposed", (176, 192, 64)),
+            ("64x16 transposed", (16, 64, 64)),
+        ),
     ),
 )

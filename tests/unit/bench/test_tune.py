@@ -143,6 +143,24 @@ def test_those_that_are_nearly_alike_are_compared_in_one_run(gpu):
     assert lab.tune(SPEC, sizes=[4096]).choice(4096) == FIVE and len(gpu.calls) == 3
 
 
+def test_one_that_looks_better_than_those_in_the_run_joins_them(gpu, monkeypatch):
+    three = (*SPEC.configs, "7 slices")
+    spec = replace(SPEC, configs=three)
+    alone = dict(zip(three, (1.10, 1.08, 1.04), strict=True))
+    together = dict(zip(three, (0.98, 1.01, 0.97), strict=True))
+    runs = []
+
+    def measure(handles, shape, protocol):
+        configs = [handle.config for handle in handles.values()]
+        runs.append(configs)
+        ratios = alone if len(configs) == 1 else together
+        return [row(config, shape, ratios[config]) for config in configs], {}, ""
+
+    monkeypatch.setattr(tune, "measure", measure)
+    assert lab.tune(spec, sizes=[4096]).choice(4096) == FIVE
+    assert runs[3:] == [[TWO, FIVE], list(three)]
+
+
 def test_one_that_is_alone_is_not_measured_again(gpu):
     gpu.worse = 1.04
     lab.tune(SPEC, sizes=[4096])

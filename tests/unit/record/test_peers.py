@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,7 @@ from gemmlab.bench import protocol
 from gemmlab.core.errors import ArgumentError, LaunchError, MeasurementError
 from gemmlab.measurements.rows import BenchRow
 from gemmlab.measurements.store import Measurements, save
+from gemmlab.measurements.trials import TuningTrial
 from gemmlab.report.peers import peers
 from tools.peers import __main__ as line
 from tools.peers import checkouts, drivers, launching, recording
@@ -127,6 +129,29 @@ def test_graphs_are_for_short_launches():
     assert recording.modes_at(1024, ["burst", "graph"]) == ["burst", "graph"]
     assert recording.modes_at(4096, ["burst", "graph"]) == ["burst"]
     assert recording.steps()[0].startswith("wgmma_08") and len(recording.steps()) >= 7
+
+
+def test_steady_load_chooses_its_own_configuration(monkeypatch):
+    """Of those that are nearly alike in single launches; the others are not tried."""
+    spec = recording.registry.get("wgmma_14_any_shape")
+    ratios = dict.fromkeys(spec.configs, 0.5) | {"128x256": 1.0, "128x256 alone": 0.99}
+    shape = (2048, 2048, 2048)
+    trials = tuple(
+        TuningTrial(spec.name, "", config, shape, row(spec.name, ratio))
+        for config, ratio in ratios.items()
+    )
+    tried = []
+
+    def measured(handles, shape, protocol):
+        tried.append((list(handles), protocol.mode))
+        found = {"128x256": 0.95, "128x256 alone": 0.97}
+        return [row(name, found[name], protocol.mode) for name in handles], {}, ""
+
+    monkeypatch.setattr(recording, "tune", lambda *_: SimpleNamespace(trials=trials))
+    monkeypatch.setattr(recording, "measure", measured)
+    assert recording._configured(spec.name, shape, "sustained").config == "128x256 alone"
+    assert tried == [(["128x256", "128x256 alone"], "sustained")]
+    assert recording._configured(spec.name, shape, "burst").config == ""
 
 
 def test_wrong_and_refusing_peers_are_left_out_with_a_sentence(monkeypatch):
