@@ -162,7 +162,7 @@ def test_a_layout_that_one_side_mistakes_gives_wrong_values(what, tmp_path):
     assert not laid(layout, (264, 264, 200), path=path, config=0, sms=2)[1]
 
 
-# What is changed in transposed_store.cuh, and whether a finding tells, or only values.
+# What is changed in the headers of the transpose, and whether a finding tells, or only values.
 WRONG_TRANSPOSE = {
     "a piece is stored before all warps have put theirs": (
         "    fence_proxy_async();\n    meet();\n",
@@ -190,10 +190,11 @@ def test_a_mistake_in_the_transpose_is_found(what, tmp_path):
     old, new, told = WRONG_TRANSPOSE[what]
     copy = tmp_path / "kernels"
     shutil.copytree(kernels_folder(), copy)
-    header = copy / "common/store/transposed_store.cuh"
-    text = header.read_text()
-    assert text.count(old) == 1
-    header.write_text(text.replace(old, new))
+    headers = [
+        copy / "common" / name for name in ("store/transposed_store.cuh", "shape/transposed.cuh")
+    ]
+    (header,) = (header for header in headers if header.read_text().count(old) == 1)
+    header.write_text(header.read_text().replace(old, new))
     path = copy / registry.get(ANY_SHAPE).file
     plan = registry.get(ANY_SHAPE).configs.index("192x96 transposed")
     path.write_text(patch.replace(path.read_text(), one_tile(ANY_SHAPE, plan), path.name))
