@@ -33,7 +33,7 @@ class Recording:
     @property
     def title(self) -> str:
         """What stands above the picture."""
-        return f"{self.step}: tensor cores busy {self._found.trace.percent:.1f} %"
+        return f"{self.step}: products under way {self._found.trace.percent:.1f} % of the time"
 
     @property
     def words(self) -> str:

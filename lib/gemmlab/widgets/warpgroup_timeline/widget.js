@@ -16,7 +16,7 @@ const LOOKS = [["products", "products of consumer 0"], ["second", "consumer 1"],
 const RING = [["flight", "copy on its way"], ["full", "there"], ["read", "being read"],
   ["old", "may be overwritten"]];
 // What the figures of a recorded trace are.
-const RECORDED = ["tensor cores busy", "longest gap, cycles", "cycles measured"];
+const RECORDED = ["products under way", "longest gap, cycles", "cycles measured"];
 const PLAY_S = 12;
 
 // The run of a state, and the time at the right edge: that of the slowest schedule with the same
