@@ -94,7 +94,7 @@ def _configured(name: str, shape: Shape, mode: str) -> Kernel:
     protocol = Protocol(mode, False, (), SAMPLES, COMPARED_S, TYPES)
     with tf32_off():
         rows, *_ = measure({each: Kernel(spec, config=each) for each in near}, shape, protocol)
-    return Kernel(spec, config=max(rows, key=lambda row: row.ratio).kernel)
+    return Kernel(spec, config=max(rows, key=lambda row: row.ratio or 0.0).kernel)
 
 
 @context_watch()
