@@ -37,8 +37,14 @@ def test_stages_are_those_of_the_file(spec):
 @SPECS
 def test_tiles_of_configurations_are_those_of_the_file(spec):
     named = {spec.tile_of(config)[:2] for config in spec.configs if re.match(r"\d+x", config)}
-    tiles = re.findall(r"\b(?:Tile|Plan)<(\d+), (\d+), \d", spec.path.read_text())
-    assert named == {(int(rows), int(columns)) for rows, columns in tiles}
+    tiles = re.findall(r"\b(?:Tile|Plan)<(\d+), (\d+), (\d[^>]*)", spec.path.read_text())
+    # The last argument of a plan says whether its tile is one of C's transpose: the ninth.
+    turned = [arguments.count(",") == 6 and arguments.endswith("true") for *_, arguments in tiles]
+    found = {
+        (int(columns), int(rows)) if is_turned else (int(rows), int(columns))
+        for (rows, columns, _), is_turned in zip(tiles, turned, strict=True)
+    }
+    assert named == found
 
 
 @pytest.mark.slow
