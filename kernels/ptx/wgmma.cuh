@@ -47,6 +47,15 @@ __device__ __forceinline__ void wgmma_detach(float (&x)[4]) {
   asm volatile("" : "+f"(x[0]), "+f"(x[1]), "+f"(x[2]), "+f"(x[3]));
 }
 
+// Zeros in registers of d. Where they are seldom needed, they stay behind a branch: without the
+// empty asm, which is volatile, they would become selects, which every tile executes for each sum.
+template <int COUNT>
+__device__ __forceinline__ void wgmma_clear(float (&d)[COUNT]) {
+#pragma unroll
+  for (int i = 0; i < COUNT; ++i) d[i] = 0.0f;
+  asm volatile("");
+}
+
 namespace ptx {
 
 // One specialisation for each shape and type, because inline PTX names every register.

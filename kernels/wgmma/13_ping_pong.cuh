@@ -35,6 +35,8 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   const uint32_t turn_addr = smem_addr(smem) + S::SMEM_BYTES;
 
   const int wg_id = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  int2 tile = {};  // the producer's first one, found while the mbarriers are made
+  if (wg_id == S::CONSUMERS) tile = order[blockIdx.x];
   // [init]
   if (threadIdx.x == 0) {
     prefetch_maps(maps, depth > 0, out.by_engine);
@@ -51,7 +53,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     setmaxnreg_dec<S::PRODUCER_REGISTERS>();
     if (threadIdx.x / 32 != S::WARPS || !elect_one()) return;
     for (int t = blockIdx.x; t < order.tiles(); t += gridDim.x) {
-      const int2 tile = order[t];
+      if (t >= gridDim.x) tile = order[t];
       for (int k_tile = 0; k_tile < depth; ++k_tile) {
         ring.wait_empty();
         mbarrier_arrive_expect_tx(ring.full_addr(), S::STAGE_BYTES);
@@ -82,7 +84,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     sums.finish_tiles(used_addr, depth, release);
     ring.skip(depth);
     // [/turn]
-    const int2 tile = order[t];
+    tile = order[t];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = tile.x * S::BM + half * 64, col = tile.y * S::BN;

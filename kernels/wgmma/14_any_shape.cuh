@@ -1,13 +1,11 @@
 // wgmma_14_any_shape: any M, N, K, any alignment and layout, with the plan that fits.
 //
-// Change: one loop for thirteen plans: 128x256 (three) and 128x192, stored late, 256x192, 128x128
-//   and 192x128 in turns, for small products 64x128, alone or in pairs, and 64x64, and three that
-//   multiply C's transpose, 192x96, 192x176 and 64x16. The last team adds up the pieces of a cut
-//   tile; in some plans a second kernel does. A plan is a type: tile, stages, consumers,
-//   cluster, order. So is the layout: A or B may lie in memory as its transpose, and its boxes and
-//   descriptor are then the other one's. Loads bring zeros beyond an edge, stores are clipped.
-//   Where rows of A or B do not begin at multiples of 16 bytes, the loop runs on copies; where rows
-//   of C do not, the lanes write C. All plans begin before the grid before has ended.
+// Change: one loop for thirteen plans, which with_plan lists. A plan is a type: tile, stages,
+//   consumers, cluster, order. The last team adds up the pieces of a cut tile, in some plans a
+//   second kernel. The layout is a type, too: A or B may lie in memory as its transpose, with the
+//   other one's boxes and descriptor. Loads bring zeros beyond an edge, stores are clipped. Where
+//   rows of A or B do not begin at multiples of 16 bytes, the loop runs on copies; where rows of C
+//   do not, the lanes write C. Three plans multiply C's transpose.
 // Which plan is fastest depends on the shape and on the GPU: lab.tune measures, `choose` estimates.
 // Source: beyond the articles.
 #pragma once
@@ -70,8 +68,9 @@ __global__ void __launch_bounds__(S::THREADS, 1)
 
   const int wg_id = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
   const int rank = S::CLUSTER > 1 ? cluster_rank() : 0, team = blockIdx.x / S::CLUSTER;
-  // The same for all lanes, which the compiler does not see.
-  const int works = __shfl_sync(0xffffffffu, share.count(team), 0);
+  const int works = __shfl_sync(0xffffffffu, share.count(team), 0);  // the same for all lanes
+  int2 tile = {};  // the producer's first one, found while the mbarriers are made
+  if (wg_id == S::CONSUMERS) tile = order[share.work(team, 0).tile];
   // [init]
   if (threadIdx.x == 0) {
     prefetch_maps(maps, share.depth > 0, S::ENGINE);
@@ -91,7 +90,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
     if (threadIdx.x / 32 == S::WARPS && elect_one()) {
       for (int i = 0; i < works; ++i) {
         const Work work = share.work(team, i);
-        const int2 tile = order[work.tile];
+        if (i > 0) tile = order[work.tile];
         if (rank == 0 && 0 < i && i < S::steps(share)) come_together(begun + i, share.teams);
         for (int j = work.begin; j < work.end; ++j) {
           const int k_tile = i % 2 ? work.begin + work.end - 1 - j : j;  // there and back
@@ -108,13 +107,13 @@ __global__ void __launch_bounds__(S::THREADS, 1)
   } else {
     // [consume]
     if constexpr (S::GIVES) setmaxnreg_inc<S::CONSUMER_REGISTERS>();
-    const int lane_id = threadIdx.x % 32, first = S::TURNS ? wg_id : 0;
-    const int own_row = S::TURNS ? 0 : wg_id * S::WM, part = threadIdx.x / 32 % S::PARTS;
+    const int first = S::TURNS ? wg_id : 0, own_row = S::TURNS ? 0 : wg_id * S::WM;
     auto release = [&](uint32_t empty_addr) {
-      if (threadIdx.x % 128 < S::CLUSTER) mbarrier_arrive_remote(empty_addr, threadIdx.x % 128);
+      const int to = threadIdx.x % 128;
+      if (S::CLUSTER == 1 && to == 0) mbarrier_arrive(empty_addr);
+      if (S::CLUSTER > 1 && to < S::CLUSTER) mbarrier_arrive_remote(empty_addr, to);
     };
     auto depth_of = [&](int i) {
-      if (i >= works) return 0;
       const Work work = share.work(team, i);
       return __shfl_sync(0xffffffffu, work.end - work.begin, 0);
     };
@@ -135,6 +134,7 @@ __global__ void __launch_bounds__(S::THREADS, 1)
       // [/consume]
       // [fixup]
       if (depth < share.depth) {
+        const int lane_id = threadIdx.x % 32, part = threadIdx.x / 32 % S::PARTS;
         const int at = (share.cut_tile(work) * S::CLUSTER + rank) * S::PARTS + part;
         const int own = share.piece(work, team), count = share.pieces(work);
         float4* slots = pieces + (size_t)at * share.slots() * S::PIECE + lane_id;
@@ -177,7 +177,7 @@ auto with_plan(int plan, F f) {
   if (plan == 0) return f(Plan<128, 256, 4, 2, 2, 8>());
   if (plan == 1) return f(Plan<256, 192, 3, 2, 2, 4>());
   if (plan == 2) return f(Plan<64, 128, 8, 1, 1, 32>());
-  if (plan == 3) return f(Plan<128, 128, 6, 2, 1, 16, true>());
+  if (plan == 3) return f(Plan<128, 128, 6, 2, 1, 8, true>());
   if (plan == 4) return f(Plan<64, 64, 12, 1, 1, 32>());
   if (plan == 5) return f(Plan<128, 192, 4, 2, 2, 8>());
   if (plan == 6) return f(Plan<128, 256, 4, 2, 2, 8, false, true>());

@@ -1,7 +1,7 @@
 // Which tiles of C a team of blocks computes: whole ones, and at the end, where it pays, its part
 // of those that would not fill a wave.
 #pragma once
-#include "../launch/host.cuh"
+#include "divisor.cuh"
 #include "stream_k.cuh"
 
 // As Schedule, with two differences: teams instead of blocks, and the cut tiles are the last ones.
@@ -9,9 +9,11 @@
 // tiles has an owner, who leaves its first `cut` k tiles to `helpers` others, in equal stretches.
 struct LastWave {
   int tiles, depth, teams, rest = 0, cut = 0, helpers = 0;
-  int each = 0, extra = 0;  // k tiles of a helper, and how many are over
-  int waves;                // that every team has a whole tile of
-  int busiest;              // k tiles of time of the team that takes longest
+  int each = 0, extra = 0;                      // k tiles of a helper, and how many are over
+  int most_pieces = 3;                          // of a cut tile
+  Divisor by_helpers{1}, by_cut{1}, by_row{1};  // the row: of all k tiles that were left
+  int waves, longer;  // whole tiles of every team, and how many teams have one more
+  int busiest;        // k tiles of time of the team that takes longest
 
   // price: of a piece that is left in memory, or added there, in k tiles of time, as in Schedule.
   // adding: of a second kernel that adds up all pieces, if there is one (add_last.cuh). The price
@@ -31,19 +33,22 @@ struct LastWave {
       if (left <= 0 || row < sharing || row * sharing >> 32 != 0 || time >= least) continue;
       least = time, rest = over, cut = left, helpers = sharing;
     }
-    if (rest > 0) each = rest * cut / helpers, extra = rest * cut % helpers;
+    if (rest > 0) {
+      each = rest * cut / helpers, extra = rest * cut % helpers;
+      most_pieces += helpers / rest;
+      by_helpers = Divisor(helpers), by_cut = Divisor(cut), by_row = Divisor(rest * cut);
+    }
     const int all = ceil_div(tiles, most);
     teams = all == 0 ? 0 : ceil_div(tiles, all);
     if (rest > 0) teams = tiles < most ? rest + helpers : most;
-    waves = teams == 0 ? 0 : (tiles - rest) / teams;
+    waves = teams == 0 ? 0 : (tiles - rest) / teams, longer = tiles - rest - waves * teams;
     busiest = tiles / most * depth + (over > 0 ? least : 0);
   }
-  // Pieces of a cut tile, at most.
-  __host__ __device__ int slots() const { return helpers / (rest > 0 ? rest : 1) + 3; }
+  __host__ __device__ int slots() const { return most_pieces; }
   // Of the row of k tiles that were left: where a helper's stretch begins, and whose one is in it.
-  __device__ int begin(int helper) const { return helper * each + helper * extra / helpers; }
+  __device__ int begin(int helper) const { return helper * each + by_helpers(helper * extra); }
   __device__ int helper_of(int x) const {
-    return ((x + 1u) * helpers - 1) / (rest * cut);  // fits: the constructor cuts no more
+    return by_row((x + 1u) * helpers - 1);  // fits: the constructor cuts no more
   }
   __device__ int cut_tile(const Work& work) const { return work.tile - (tiles - rest); }
   __device__ int pieces(const Work& work) const {
@@ -55,9 +60,9 @@ struct LastWave {
     return team < rest ? pieces(work) - 1 : team - rest - helper_of(cut_tile(work) * cut);
   }
   __device__ int count(int team) const {
-    const int whole = (tiles - rest - team + teams - 1) / teams, helper = team - rest;
+    const int whole = waves + (team < longer), helper = team - rest;
     if (rest == 0 || helper >= helpers) return whole;
-    return whole + (helper < 0 ? 1 : (begin(helper + 1) - 1) / cut - begin(helper) / cut + 1);
+    return whole + (helper < 0 ? 1 : by_cut(begin(helper + 1) - 1) - by_cut(begin(helper)) + 1);
   }
   // The i-th work of a team.
   __device__ Work work(int team, int i) const {
@@ -65,7 +70,7 @@ struct LastWave {
     if (team + i * teams < first) return {team + i * teams, 0, depth};
     if (helper < 0) return {first + team, cut, depth};
     const int from = begin(helper), to = begin(helper + 1);
-    const int own = from / cut + i - waves, row = own * cut;
+    const int own = by_cut(from) + i - waves, row = own * cut;
     return {first + own, max(0, from - row), min(cut, to - row)};
   }
 };

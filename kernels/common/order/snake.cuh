@@ -1,23 +1,6 @@
 // The order in which clusters take the tiles of C, as a value that the host makes.
 #pragma once
-#include "../launch/host.cuh"
-
-// Division of what is not negative by a number that the host knows: by multiplication, for a
-// division takes a hundred cycles.
-struct Divisor {
-  int by;
-  uint32_t magic;
-
-  __host__ explicit Divisor(int by)
-      : by(by), magic(by == 1 ? 0 : static_cast<uint32_t>((1ull << 32) / by + 1)) {}
-  // magic is 2^32 / by and less than 1 more: the product is too large by less than value / 2^32, so
-  // by 1 at most.
-  __device__ int operator()(int value) const {
-    const int quotient = static_cast<int>(static_cast<uint64_t>(value) * magic >> 32);
-    if (by == 1) return value;
-    return quotient - (static_cast<uint32_t>(quotient) * by > static_cast<uint32_t>(value));
-  }
-};
+#include "divisor.cuh"
 
 // Strips of rows of tiles, column by column within a strip, to the right in one strip and back to
 // the left in the next: at a strip's end, its last columns of B are still in the L2.

@@ -18,6 +18,7 @@ __device__ __forceinline__ int2 sums_place() {
 template <int COUNT, class TC>
 __device__ __forceinline__ void scale_sums(const Output<TC>& out, int row, int col,
                                            float (&acc)[COUNT]) {
+  if (out.alpha == 1.0f && out.beta == 0.0f) return;
 #pragma unroll
   for (int i = 0; i < COUNT; ++i) acc[i] *= out.alpha;
   if (out.beta == 0.0f) return;

@@ -19,13 +19,10 @@ struct WarpgroupTile {
   __device__ WarpgroupTile(uint32_t stage_addr, int m)
       : a(wgmma_descriptor<128>(stage_addr + m * 128, A::LEADING_BYTES, A::STRIDE_BYTES)),
         b(wgmma_descriptor<128>(stage_addr + BM * 128, B::LEADING_BYTES, B::STRIDE_BYTES)) {}
-  __device__ __forceinline__ void clear() {
-#pragma unroll
-    for (int i = 0; i < HEIGHT * BN / 2; ++i) acc[i / (BN / 2)][i % (BN / 2)] = 0.0f;
-  }
   // All sums of a thread in one row.
   using Sums = float[HEIGHT * BN / 2];
   __device__ __forceinline__ Sums& all() { return reinterpret_cast<Sums&>(acc); }
+  __device__ __forceinline__ void clear() { wgmma_clear(all()); }
   // Starts the products of a k tile, as a group of wgmma. offset: of its stage, in bytes.
   // adds: the products are added to the sums; else they replace them.
   __device__ __forceinline__ void start(int offset, bool adds) {

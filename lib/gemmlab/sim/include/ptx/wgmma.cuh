@@ -21,6 +21,10 @@ __device__ __forceinline__ void wgmma_wait(int line = __builtin_LINE()) {
 
 // Where registers lie is ptxas's concern.
 __device__ __forceinline__ void wgmma_detach(float (&x)[4]) { (void)x; }
+template <int COUNT>
+__device__ __forceinline__ void wgmma_clear(float (&d)[COUNT]) {
+  for (int i = 0; i < COUNT; ++i) d[i] = 0.0f;
+}
 
 namespace gemmlab_sim {
 
