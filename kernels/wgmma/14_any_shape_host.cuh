@@ -33,7 +33,7 @@ LastWave share_of(const GemmArgs& g) {
 // Cycles that a plan takes, where memory is no limit: of a k tile 1,024 for 128x256, by area for
 // the others, in hundredths of that; more where rows of A or B begin within a line of the L2; of a
 // tile's end; and of the launch, with the first tile's beginning and the last one's end. Fitted so
-// that at the recorded shapes the fastest plan comes out first: none of them is a time by itself.
+// that at the shapes of a recording the fastest plan came out first: none is a time by itself.
 constexpr int COST[PLANS] = {121, 136, 205, 143, 244, 132, 127, 179, 129, 151, 135, 450, 130};
 constexpr int CROSSING[PLANS] = {9, 0, 94, 37, 110, 0, 0, 16, 21, 40, 4, 144, 21};
 constexpr int END[PLANS] = {2500, 4500, 900,  1100, 200,  2200, 2400,

@@ -1,11 +1,13 @@
 // The kernels' schedules as functions of arrays: a row of points in, a row of answers out. For
 // test_schedule_twins.py, which holds the same of Python.
 #include "common/order/edges_first.cuh"
+#include "common/order/snake.cuh"
 #include "hgemm/19_stream_k.cuh"
 #include "sgemm/18_block_order.cuh"
 #include "sgemm/19_stream_k.cuh"
 
-// Behind them: its Schedule stands in no namespace, and theirs are meant above.
+// Behind them: the Schedule of stream_k.cuh stands in no namespace, and theirs are meant above.
+#include "common/order/last_wave.cuh"
 #include "common/order/stream_k.cuh"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -61,6 +63,36 @@ EXPORT void owners(int count, const int* points, int* answers) {
     const Work work = queue[any % queue.count()];
     a[9] = work.tile, a[10] = work.begin, a[11] = work.end;
     a[12] = work.end - work.begin < share.depth ? share.piece(work) : -1;
+  });
+}
+
+// {tiles, k tiles, most, price, price of the second kernel, any} -> {teams, waves, busiest, rest,
+// cut, helpers; how much work a team has, and of one of it tile, begin, end, and of a piece its
+// number, how many its tile has, and whether its slots hold them}.
+EXPORT void teams(int count, const int* points, int* answers) {
+  each<6, 13>(count, points, answers, [](const int* p, int* a) {
+    const LastWave share(p[0], p[1], p[2], p[3], p[4]);
+    const int team = p[5] % share.teams, works = share.count(team);
+    const Work work = share.work(team, p[5] % works);
+    const bool piece = work.end - work.begin < share.depth;
+    a[0] = share.teams, a[1] = share.waves, a[2] = share.busiest;
+    a[3] = share.rest, a[4] = share.cut, a[5] = share.helpers, a[6] = works;
+    a[7] = work.tile, a[8] = work.begin, a[9] = work.end;
+    a[10] = piece ? share.piece(work, team) : -1, a[11] = piece ? share.pieces(work) : -1;
+    a[12] = a[11] <= share.slots();
+  });
+}
+
+// {value, by}, of 32 bits without a sign -> {quotient}
+EXPORT void divisor(int count, const int* points, int* answers) {
+  each<2, 1>(count, points, answers, [](const int* p, int* a) { a[0] = Divisor(p[1])(p[0]); });
+}
+
+// {rows, columns, most, t} -> {row, column}
+EXPORT void snake(int count, const int* points, int* answers) {
+  each<4, 2>(count, points, answers, [](const int* p, int* a) {
+    const int2 tile = Snake(p[0], p[1], p[2])[p[3]];
+    a[0] = tile.x, a[1] = tile.y;
   });
 }
 

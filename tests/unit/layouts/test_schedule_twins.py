@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,73 @@ def _helping(plan: Owners, tile: int) -> range:
     return range(first, last + 1)
 
 
+def cut_of(tiles: int, depth: int, most: int, price: int, adding: int) -> tuple[int, int, int, int]:
+    """How LastWave (common/order/last_wave.cuh) cuts its last wave: tiles, k tiles that each leaves
+    to others, how many these are, and the time."""
+    over, best = tiles % most, (0, 0, 0, depth)
+    for helpers in range(1, most - over + 1) if over else ():
+        traffic = price * (over + helpers) // most
+        cost = 0 if adding else (price + 1) // 2 + traffic
+        left = (helpers * depth - over * cost) // (over + helpers)
+        time = depth - left + (adding + traffic if adding else cost * (1 + helpers // over))
+        if left > 0 and over * left >= helpers and time < best[3]:
+            best = (over, left, helpers, time)
+    return best
+
+
+def teams(rng: random.Random) -> Rows:
+    """wgmma_09 to 11, and 14: common/order/last_wave.cuh, by its definition."""
+    shape = tiles, depth, most = cuts(rng)
+    prices = rng.choice((0, 1, 8, 10, 40)), rng.choice((0, 0, 16, 64))
+    rest, cut, helpers, time = cut_of(*shape, *prices)
+    waves = -(-tiles // most)
+    count = -(-tiles // waves) if not rest else rest + helpers if tiles < most else most
+    whole = range(tiles - rest)
+    works = [[(tile, 0, depth) for tile in whole[team::count]] for team in range(count)]
+    begins = [h * rest * cut // helpers for h in range(helpers + 1)] if rest else []
+    for h, (begin, end) in enumerate(pairwise(begins)):
+        for t in range(begin // cut, (end - 1) // cut + 1):
+            at = max(0, begin - t * cut), min(cut, end - t * cut)
+            works[rest + h].append((whole.stop + t, *at))
+    for t in range(rest):
+        works[t].append((whole.stop + t, cut, depth))
+    ends = {}  # of the pieces of a tile
+    for tile, _, end in sorted({work for own in works for work in own}):
+        ends.setdefault(tile, []).append(end)
+    facts = (count, len(whole) // count, tiles // most * depth + (time if tiles % most else 0))
+    for _ in range(TURNS):
+        any_ = rng.randrange(1 << 30)
+        own = works[any_ % count]
+        tile, begin, end = own[any_ % len(own)]
+        piece = (ends[tile].index(end), len(ends[tile])) if end - begin < depth else (-1, -1)
+        yield (
+            (*shape, *prices, any_),
+            (*facts, rest, cut, helpers, len(own), tile, begin, end, *piece, 1),
+        )
+
+
+def divisor(rng: random.Random) -> Rows:
+    """common/order/divisor.cuh; a quotient fits into 31 bits."""
+    by = rng.choice((1, 2, 3, 1 << rng.randrange(31), rng.randrange(1, 1 << rng.randrange(1, 32))))
+    for _ in range(TURNS):
+        least = 2**31 if by == 1 else 2**32
+        near = by * rng.randrange(-(-least // by)) + rng.randrange(-1, 2)
+        value = min(max(rng.choice((near, rng.randrange(least), least - 1)), 0), least - 1)
+        yield (value - 2**32 if value >= 2**31 else value, by), (value // by,)
+
+
+def snake(rng: random.Random) -> Rows:
+    """common/order/snake.cuh, tile by tile."""
+    rows, columns, most = rng.randint(1, 64), rng.randint(1, 64), rng.randint(1, 40)
+    walk = []
+    for first in range(0, rows, most):
+        way = range(columns) if first // most % 2 == 0 else reversed(range(columns))
+        walk += [(row, at) for at in way for row in range(first, min(first + most, rows))]
+    for _ in range(TURNS):
+        t = rng.randrange(rows * columns)
+        yield (rows, columns, most, t), walk[t]
+
+
 def strips(rng: random.Random) -> Rows:
     """common/order/block_order.cuh, and where sgemm_18_block_order has it inline."""
     order = BlockOrder(rng.randint(1, 128), rng.randint(1, 128), "strips")
@@ -137,6 +205,9 @@ TWINS: dict[str, Callable[[random.Random], Rows]] = {
     "evenly": evenly,
     "last_wave": last_wave,
     "owners": owners,
+    "teams": teams,
+    "divisor": divisor,
+    "snake": snake,
     "strips": strips,
     "strips_of_sgemm_18": strips,
     "edges_first": edges_first,
@@ -190,6 +261,14 @@ MISTAKES = (
     Mistake("owners", f"{ORDER}/stream_k.cuh", "(to - 1) / share.cut", "to / share.cut"),
     Mistake("owners", f"{ORDER}/stream_k.cuh", "? rest : 1) + 3", "? rest : 1) + 1"),
     Mistake("owners", f"{ORDER}/stream_k.cuh", "time >= least", "time > least"),
+    Mistake("teams", f"{ORDER}/last_wave.cuh", "(x + 1u) * helpers - 1", "x * helpers"),
+    Mistake("teams", f"{ORDER}/last_wave.cuh", "(team < longer)", "(team <= longer)"),
+    Mistake("teams", f"{ORDER}/last_wave.cuh", "by_cut(begin(helper + 1) - 1)",
+            "by_cut(begin(helper + 1))"),
+    Mistake("teams", f"{ORDER}/last_wave.cuh", "most_pieces += helpers / rest", "most_pieces += 0"),
+    Mistake("divisor", f"{ORDER}/divisor.cuh", "/ by + 1)", "/ by)"),
+    Mistake("divisor", f"{ORDER}/divisor.cuh", "quotient - (static", "quotient - 0 * (static"),
+    Mistake("snake", f"{ORDER}/snake.cuh", "low ? last(within)", "low ? height(within)"),
     Mistake("strips", f"{ORDER}/block_order.cuh", "min(STRIP, rows - strip)", "STRIP"),
     Mistake("strips_of_sgemm_18", "sgemm/18_block_order.cuh", "min(STRIP, rows - strip)", "STRIP"),
     Mistake("edges_first", f"{ORDER}/edges_first.cuh", "if (t < narrow * (rows - low))",
