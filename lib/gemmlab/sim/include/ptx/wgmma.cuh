@@ -19,12 +19,13 @@ __device__ __forceinline__ void wgmma_wait(int line = __builtin_LINE()) {
   sim_wgmma_wait(N, line);
 }
 
+// Where registers lie is ptxas's concern.
+__device__ __forceinline__ void wgmma_detach(float (&x)[4]) { (void)x; }
+
 template <int COUNT>
 __device__ __forceinline__ void wgmma_clear(float (&d)[COUNT]) {
   for (int i = 0; i < COUNT; ++i) d[i] = 0.0f;
 }
-// Where registers lie is ptxas's concern.
-__device__ __forceinline__ void wgmma_detach(float (&x)[4]) { (void)x; }
 
 namespace gemmlab_sim {
 
