@@ -5,7 +5,7 @@
 //   second kernel. The layout is a type, too: A or B may lie in memory as its transpose, with the
 //   other one's boxes and descriptor. Loads bring zeros beyond an edge, stores are clipped. Where
 //   rows of A or B do not begin at multiples of 16 bytes, the loop runs on copies; where rows of C
-//   do not, the lanes write C. Three plans multiply C's transpose.
+//   do not, the lanes write C. Three multiply C's transpose. All begin while the grid before runs.
 // Which plan is fastest depends on the shape and on the GPU: lab.tune measures, `choose` estimates.
 // Source: beyond the articles.
 #pragma once
